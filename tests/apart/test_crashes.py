@@ -30,7 +30,7 @@ _AT_ONCE, _ITEMS = 400, 40
 _DONE_SECONDS = 180
 
 
-def test_nothing_acknowledged_is_lost_or_doubled(fragile: Platform, engines: Engines) -> None:
+def test_acknowledged_items_survive_repeated_kills_without_duplicates(fragile: Platform, engines: Engines) -> None:
     worker, beat, sleeper = fragile.worker().start(), fragile.beat().start(), fragile.sleeper().start()
     victims: dict[str, Callable[[], object]] = {
         service.name: lambda service=service: (service.kill(), service.start())  # type: ignore[misc]
@@ -67,7 +67,7 @@ def test_nothing_acknowledged_is_lost_or_doubled(fragile: Platform, engines: Eng
     assert sum(killed.values()) == KILLS
 
 
-def test_nothing_acknowledged_is_lost_when_all_is_killed_at_once(fragile: Platform, engines: Engines) -> None:
+def test_acknowledged_items_survive_a_kill_of_all_services_and_engines(fragile: Platform, engines: Engines) -> None:
     """Right after the last 202: nothing is left but what each of them has written to its disk."""
     services = [fragile.embedding, fragile.ingest, fragile.retrieval, fragile.worker().start(), fragile.beat().start()]
     processes: list[ServerProcess[Any]] = [engines.redis, engines.neo4j, engines.qdrant]

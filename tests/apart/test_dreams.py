@@ -20,7 +20,7 @@ THINGS = (
 KILLS = 3
 
 
-def test_all_is_dreamt_of_though_the_worker_is_killed_again_and_again(
+def test_dreams_tag_every_item_despite_repeated_kills_of_the_sleep_worker(
     platform: Platform, redis_server: RedisServer
 ) -> None:
     worker = platform.worker().start()

@@ -22,7 +22,7 @@ def item(name: str) -> dict[str, Any]:
     return {"id": name, "text": f"{name} went from Oslo to Bergen.", "extraction": {"entities": entities}}
 
 
-def test_all_is_merged_though_the_worker_is_killed_again_and_again(
+def test_duplicates_are_merged_despite_repeated_kills_of_the_sleep_worker(
     platform: Platform, redis_server: RedisServer
 ) -> None:
     worker = platform.worker().start()

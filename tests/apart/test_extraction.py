@@ -43,14 +43,12 @@ def state(platform: Platform, job: str) -> tuple[int, str | None]:
     return status["extractions_waiting"], result["items"][0]["extraction"] if result is not None else None
 
 
-def test_who_waits_is_read_for_by_the_service_itself(platform: Platform) -> None:
+def test_the_ingest_service_extracts_for_a_request_that_waits(platform: Platform) -> None:
     answer = platform.remember(ITEM, extract="llm")
     assert (answer.status_code, answer.json()["items"][0]["extraction"]) == (201, "done")
 
 
-def test_a_worker_reads_what_nobody_waits_for_and_another_what_it_left_when_it_was_killed(
-    platform: Platform, chat: Chat
-) -> None:
+def test_a_second_worker_extracts_what_a_killed_one_left_pending(platform: Platform, chat: Chat) -> None:
     job = platform.remember(
         ITEM | {"id": "y", "text": f"{ITEM['text']} It was noon."}, extract="auto", wait=False
     ).json()["job"]

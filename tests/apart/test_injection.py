@@ -37,7 +37,7 @@ def retrieval(platform: Platform) -> Service:
     return platform.add("patient", "vicw_retrieval", **PATIENT).start()
 
 
-def test_every_field_that_takes_any_string_is_tried(platform: Platform) -> None:
+def test_the_bodies_fill_every_string_field_of_the_schema(platform: Platform) -> None:
     for service, path, body in (
         (platform.ingest, "/ingest", ingest_body("x")),
         (platform.retrieval, "/retrieve", retrieve_body("x")),
@@ -48,7 +48,9 @@ def test_every_field_that_takes_any_string_is_tried(platform: Platform) -> None:
 
 
 @pytest.mark.parametrize("text", STRINGS, ids=range(len(STRINGS)))
-def test_a_hostile_string_is_a_string_everywhere(platform: Platform, retrieval: Service, text: str) -> None:
+def test_hostile_strings_are_stored_and_returned_as_text_in_every_field(
+    platform: Platform, retrieval: Service, text: str
+) -> None:
     stored = _post(platform.ingest.url, "/ingest", ingest_body(text))
     assert stored.status_code == 201, stored.text
     (item,) = stored.json()["items"]
@@ -73,19 +75,19 @@ def test_a_hostile_string_is_a_string_everywhere(platform: Platform, retrieval: 
 
 @pytest.mark.parametrize("unstorable", ["\x00", "a\x00b", "\ud800"], ids=ascii)
 @pytest.mark.parametrize("path", ["/ingest", "/retrieve"])
-def test_what_cannot_be_stored_is_refused_in_every_field(platform: Platform, path: str, unstorable: str) -> None:
+def test_unstorable_characters_are_refused_in_every_field(platform: Platform, path: str, unstorable: str) -> None:
     url = platform.ingest.url if path == "/ingest" else platform.retrieval.url
     body = _with_ruled(path, ingest_body("fine") if path == "/ingest" else retrieve_body("fine"))
     for place, way in places(body):
         if place.rpartition(".")[2] in {"sensitivity", "type"}:
             continue
-        refused = _post(url, path, _with(body, way, unstorable))
+        refused = _post(url, path, _body_with(body, way, unstorable))
         assert refused.status_code == 422, place
         fields = [error["field"] for error in refused.json()["errors"]]
-        assert all(field.startswith(_said(way)) for field in fields), (place, fields)
+        assert all(field.startswith(_problem_path(way)) for field in fields), (place, fields)
 
 
-def test_the_stores_agree_after_all_that(platform: Platform) -> None:
+def test_the_stores_are_clean_after_hostile_strings(platform: Platform) -> None:
     checked = platform.vicw("check", "--platform")
     assert (checked.returncode, checked.stdout.splitlines()[-1]) == (0, "clean"), checked.stdout + checked.stderr
 
@@ -96,7 +98,7 @@ def _post(url: str, path: str, body: Any) -> httpx.Response:
     return httpx.post(f"{url}{path}", content=content, headers=headers, timeout=60, trust_env=False)
 
 
-def _with(body: Any, way: list[str | int], text: str) -> Any:
+def _body_with(body: Any, way: list[str | int], text: str) -> Any:
     changed = inner = copy.deepcopy(body)
     for step in way[:-1]:
         inner = inner[step]
@@ -111,7 +113,7 @@ def _with_ruled(path: str, body: dict[str, Any]) -> dict[str, Any]:
     return body | {"items": [item | RULED[path]["items"][0] for item in body["items"]]}
 
 
-def _said(way: list[str | int]) -> str:
+def _problem_path(way: list[str | int]) -> str:
     """Return the way to a field as problems tell it; metadata is told of as a whole."""
     path = ""
     for step in way:

@@ -32,7 +32,7 @@ def platform(prepared: Prepared, tmp_path: Path, foreign: Foreign) -> Iterator[P
         yield made
 
 
-def test_what_is_refused_for_ever_is_given_up_listed_and_replayed(platform: Platform, foreign: Foreign) -> None:
+def test_a_passage_the_embedder_refuses_is_dead_listed_and_replayed(platform: Platform, foreign: Foreign) -> None:
     platform.worker().start()
     items = [{"id": "bad", "text": "the poison of the harbour"}, {"id": "good", "text": "an apple"}]
     job = platform.remember(*items, wait=False).json()["job"]

@@ -35,7 +35,7 @@ _SLOWLY = {"VICW_CONSOLIDATE_BATCHES": "2", "VICW_DREAM_ITEMS": "20", "VICW_SLEE
 """A night of many turns, so that it lasts, in which much happens at once."""
 
 
-def await_turn(redis: RedisServer, sleeper: Service, task: str, slept: int) -> None:
+def wait_for_slice(redis: RedisServer, sleeper: Service, task: str, slept: int) -> None:
     """Return when the sleep worker logs a slice behind ``slept`` characters; all may be consolidated before."""
     sent = time.monotonic()
 
@@ -49,7 +49,7 @@ def await_turn(redis: RedisServer, sleeper: Service, task: str, slept: int) -> N
     eventually(told, bool, _NIGHT_SECONDS, _SAYS[task])
 
 
-def test_whoever_writes_and_asks_notices_no_kill_in_the_night(
+def test_writes_and_questions_succeed_while_the_sleep_worker_is_killed(
     platform: Platform, redis_server: RedisServer, tmp_path: Path
 ) -> None:
     platform.variables["VICW_MIRROR_PATH"] = str(tmp_path / "mirror")
@@ -67,7 +67,7 @@ def test_whoever_writes_and_asks_notices_no_kill_in_the_night(
             send_anew(redis_server, task)
             sleeper.start()
             if chance.random() < 0.7:  # in a later turn, else in the first
-                await_turn(redis_server, sleeper, task, slept)
+                wait_for_slice(redis_server, sleeper, task, slept)
             time.sleep(chance.uniform(0, _LONGEST_SECONDS))
             sleeper.kill()
             caught[task] += 1

@@ -31,20 +31,20 @@ def stored(prepared: Prepared, models_dir: Path) -> Iterator[Platform]:
         made.start()
         items = [{"id": animal, "text": f"A {animal} was seen in the harbour."} for animal in ANIMALS]
         assert made.remember(*items).status_code == 201
-        assert asked(made, "heron")["degraded"] == []
+        assert ask_for(made, "heron")["degraded"] == []
         yield made
 
 
-def asked(platform: Platform, animal: str, **fields: Any) -> dict[str, Any]:
+def ask_for(platform: Platform, animal: str, **fields: Any) -> dict[str, Any]:
     """Ask for an animal, which has to be found; return the answer."""
     answer: dict[str, Any] = platform.ask(animal, **fields).raise_for_status().json()
     assert [result["id"] for result in answer["results"]][:1] == [animal], answer["degraded"]
     return answer
 
 
-def all_asked(platform: Platform) -> set[tuple[str, ...]]:
+def degraded_of_all(platform: Platform) -> set[tuple[str, ...]]:
     """Ask for every animal; return what answers did without."""
-    return {tuple(sorted(asked(platform, animal)["degraded"])) for animal in ANIMALS}
+    return {tuple(sorted(ask_for(platform, animal)["degraded"])) for animal in ANIMALS}
 
 
 def lose_collection(platform: Platform) -> None:
@@ -60,28 +60,33 @@ def lose_collection(platform: Platform) -> None:
     asyncio.run(delete())
 
 
-def ready(service: Service) -> dict[str, Any]:
+def get_readiness(service: Service) -> dict[str, Any]:
     told: dict[str, Any] = httpx.get(f"{service.url}/readyz", timeout=30, trust_env=False).json()
     return told
 
 
-def require_whole(platform: Platform) -> None:
-    eventually(lambda: all_asked(platform), lambda left_out: left_out == {()}, 120, "nothing is left out")
-    assert {hit["channel"] for hit in asked(platform, "otter")["results"][0]["channels"]} == {"dense", "bm25"}
-    assert "rebuilding" not in ready(platform.retrieval)
-    eventually(lambda: ready(platform.ingest), lambda told: "rebuilding" not in told, 10, "ingest has heard of it")
+def require_rebuilt(platform: Platform) -> None:
+    eventually(lambda: degraded_of_all(platform), lambda left_out: left_out == {()}, 120, "nothing is left out")
+    assert {hit["channel"] for hit in ask_for(platform, "otter")["results"][0]["channels"]} == {"dense", "bm25"}
+    assert "rebuilding" not in get_readiness(platform.retrieval)
+    eventually(
+        lambda: get_readiness(platform.ingest), lambda told: "rebuilding" not in told, 10, "ingest has heard of it"
+    )
     checked = platform.vicw("check", "--platform")
     assert (checked.returncode, ", 0 waiting" in checked.stdout) == (0, True), checked.stdout + checked.stderr
 
 
-def test_what_was_lost_while_nothing_ran_is_rebuilt_and_answers_say_so(stored: Platform) -> None:
+def test_a_collection_lost_while_stopped_is_rebuilt_and_answers_are_degraded(stored: Platform) -> None:
     for service in (stored.ingest, stored.retrieval):
         service.stop()
     lose_collection(stored)
     for service in (stored.retrieval, stored.ingest):
         service.start()
-    assert all_asked(stored) == {LEFT_OUT}
-    assert (ready(stored.retrieval)["status"], "rebuilding" in ready(stored.retrieval)) == ("ready", True)
+    assert degraded_of_all(stored) == {LEFT_OUT}
+    assert (get_readiness(stored.retrieval)["status"], "rebuilding" in get_readiness(stored.retrieval)) == (
+        "ready",
+        True,
+    )
     insisting = stored.ask("heron", channels=["bm25"]).json()
     assert (insisting["results"], insisting["degraded"]) == ([], ["bm25"])
     assert stored.remember({"id": "seal", "text": "A seal swam by."}).status_code == 201
@@ -89,18 +94,20 @@ def test_what_was_lost_while_nothing_ran_is_rebuilt_and_answers_say_so(stored: P
 
     stored.sleeper().start()
     stored.beat().start()
-    eventually(lambda: ready(stored.ingest)["passages_waiting"], lambda n: n == len(ANIMALS), 60, "all are queued")
-    assert all_asked(stored) == {LEFT_OUT}, "nobody embeds yet"
+    eventually(
+        lambda: get_readiness(stored.ingest)["passages_waiting"], lambda n: n == len(ANIMALS), 60, "all are queued"
+    )
+    assert degraded_of_all(stored) == {LEFT_OUT}, "nobody embeds yet"
     stored.worker().start()
-    require_whole(stored)
+    require_rebuilt(stored)
 
 
-def test_what_is_lost_while_all_runs_comes_back_by_itself(stored: Platform) -> None:
+def test_a_collection_lost_while_services_run_is_rebuilt(stored: Platform) -> None:
     running = [stored.sleeper().start(), stored.beat().start(), stored.worker().start()]
     lose_collection(stored)
-    assert all_asked(stored) == {LEFT_OUT}
-    eventually(lambda: "rebuilding" in ready(stored.ingest), bool, 60, "it is marked")
-    require_whole(stored)
+    assert degraded_of_all(stored) == {LEFT_OUT}
+    eventually(lambda: "rebuilding" in get_readiness(stored.ingest), bool, 60, "it is marked")
+    require_rebuilt(stored)
     assert all(service.running() for service in running)
     assert stored.remember({"id": "seal", "text": "A seal swam by."}).status_code == 201
     assert stored.found("seal", limit=1) == ["seal"]

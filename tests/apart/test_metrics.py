@@ -23,7 +23,7 @@ _TASKS = f'vicw_task_seconds_count{{task="{_INDEX}"}}'
 _POINTS = 'vicw_index_points_total{kind="upsert"}'
 
 
-def scraped(port: int) -> dict[str, float]:
+def scrape(port: int) -> dict[str, float]:
     """Return all series with their values."""
     text = httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=10, trust_env=False).raise_for_status().text
     lines = [line.rpartition(" ") for line in text.splitlines() if not line.startswith("#")]
@@ -31,7 +31,7 @@ def scraped(port: int) -> dict[str, float]:
 
 
 def total(port: int, start: str) -> float:
-    return sum(value for series, value in scraped(port).items() if series.startswith(start))
+    return sum(value for series, value in scrape(port).items() if series.startswith(start))
 
 
 def children(service: Service) -> list[int]:
@@ -52,7 +52,7 @@ def worker(platform: Platform, port: int, directory: Path) -> Service:
     return platform.add("measured", *command, VICW_METRICS_PORT=str(port), TMPDIR=str(directory))
 
 
-def test_a_worker_tells_what_all_of_its_processes_have_done_dead_ones_too(
+def test_worker_metrics_include_those_of_killed_child_processes(
     platform: Platform, running: list[Service], tmp_path: Path
 ) -> None:
     port = free_port()
@@ -63,7 +63,7 @@ def test_a_worker_tells_what_all_of_its_processes_have_done_dead_ones_too(
         job = platform.remember({"id": f"m{n}", "text": f"measured {n}"}, wait=False).json()["job"]
         eventually(partial(platform.job, job), lambda seen: seen["status"] == "done", 60, "the job")
     eventually(lambda: total(port, _TASKS), lambda count: count >= 3, 60, "the tasks")
-    before = scraped(port)
+    before = scrape(port)
     assert before[_POINTS] >= 3
     assert before["vicw_index_backlog_points"] >= 0
     assert before['vicw_engine_seconds_count{engine="neo4j",operation="claim"}'] >= 3
@@ -74,7 +74,7 @@ def test_a_worker_tells_what_all_of_its_processes_have_done_dead_ones_too(
     for victim in victims:
         os.kill(victim, signal.SIGKILL)
     eventually(lambda: set(children(started)), lambda now: len(now) == 2 and not now & {*victims}, 30, "new processes")
-    after = scraped(port)
+    after = scrape(port)
     assert after[_TASKS] >= before[_TASKS]
     assert after[_POINTS] >= before[_POINTS]
     kept = {file.stem.rpartition("_")[2] for file in directory.glob("*.db")}
@@ -84,13 +84,13 @@ def test_a_worker_tells_what_all_of_its_processes_have_done_dead_ones_too(
     assert not directory.exists()
 
 
-def test_a_worker_whose_port_is_taken_says_so_and_ends(platform: Platform, tmp_path: Path) -> None:
+def test_a_worker_fails_to_start_if_its_metrics_port_is_taken(platform: Platform, tmp_path: Path) -> None:
     started = worker(platform, httpx.URL(platform.ingest.url).port or 0, tmp_path)
     with pytest.raises(AssertionError, match="VICW_METRICS_PORT: cannot listen"):
         started.start()
 
 
-def test_the_clock_tells_how_much_waits_in_the_queues(
+def test_beat_metrics_report_the_messages_waiting_in_queues(
     platform: Platform, redis_server: RedisServer, running: list[Service]
 ) -> None:
     first, second = free_port(), free_port()
@@ -107,11 +107,11 @@ def test_the_clock_tells_how_much_waits_in_the_queues(
     assert total(first, f'vicw_queue_sent_total{{task="{_INDEX}"}}') == sent
 
 
-def test_services_tell_of_their_engines_and_the_backlog(platform: Platform) -> None:
+def test_service_metrics_report_engine_calls_and_the_backlog(platform: Platform) -> None:
     platform.remember({"id": "told", "text": "a heron"})
     assert platform.found("heron", limit=1) == ["told"]
     ingest, retrieval = (httpx.URL(service.url).port or 0 for service in (platform.ingest, platform.retrieval))
-    taken, answered = scraped(ingest), scraped(retrieval)
+    taken, answered = scrape(ingest), scrape(retrieval)
     assert taken['vicw_engine_seconds_count{engine="neo4j",operation="write"}'] >= 1
     assert taken['vicw_engine_seconds_count{engine="neo4j",operation="write.lock"}'] >= 1
     assert "vicw_index_backlog_points" in taken

@@ -173,7 +173,7 @@ def is_held(server: Neo4jServer) -> bool:
     return asyncio.run(read())
 
 
-def ended(command: subprocess.Popen[str], within: float = 300) -> str:
+def output_of(command: subprocess.Popen[str], within: float = 300) -> str:
     told, _ = command.communicate(timeout=within)
     assert command.returncode == 0, told
     return told
@@ -188,7 +188,7 @@ def test_the_model_is_changed_while_services_serve(changing: Changing) -> None:
     for client in clients:
         client.start()
     time.sleep(2)
-    told = ended(changing.reindex("--model", OTHER))
+    told = output_of(changing.reindex("--model", OTHER))
     assert f"passages embedded with {OTHER}" in told
     time.sleep(3)
     for client in clients:
@@ -218,9 +218,7 @@ def test_the_model_is_changed_while_services_serve(changing: Changing) -> None:
 
 
 @pytest.mark.crash
-def test_a_change_that_is_killed_leaves_the_old_index_in_use_and_goes_on(
-    changing: Changing, neo4j_server: Neo4jServer
-) -> None:
+def test_a_killed_reindex_keeps_the_old_index_and_continues(changing: Changing, neo4j_server: Neo4jServer) -> None:
     assert changing.remember(*(item(n) for n in range(400))).status_code == 201
     for kill_at in (1, 120, 260):
         command = changing.reindex(*(["--model", OTHER] if kill_at == 1 else []))
@@ -231,7 +229,7 @@ def test_a_change_that_is_killed_leaves_the_old_index_in_use_and_goes_on(
         assert changing.found("unique7", channels=["bm25"], limit=1) == ["i7"]
         answer = changing.remember(item(1000 + kill_at))
         assert answer.status_code == 201, "nobody writes to the index that is being filled"
-    told = ended(changing.reindex())
+    told = output_of(changing.reindex())
     assert f"embedded with {OTHER}" in told
     total = changing.embedded(changing.other)
     # What was under way at each kill: two batches of eight in the server.
@@ -247,14 +245,14 @@ def test_a_change_that_is_killed_leaves_the_old_index_in_use_and_goes_on(
     assert changing.in_use() == OTHER
     assert changing.remember(item(5000), wait=False).status_code == 202
     eventually(lambda: changing.found("unique5000", channels=["bm25"], limit=1), lambda f: f == ["i5000"], 90, "found")
-    ended(changing.reindex())
+    output_of(changing.reindex())
     assert changing.in_use() == MINILM
     eventually(lambda: changing.found("unique5000", channels=["bm25"], limit=1), lambda f: f == ["i5000"], 30, "found")
     checked = changing.vicw("check", "--platform")
     assert checked.returncode == 0, checked.stdout
 
 
-def test_services_turn_to_another_server_of_the_model_and_need_no_restart(changing: Changing) -> None:
+def test_services_switch_to_another_embedding_server_without_a_restart(changing: Changing) -> None:
     def moved(name: str, place: Service, **variables: str) -> Service:
         return changing.add(name, "vicw_embedding", VICW_PORT=place.url.rpartition(":")[2], **variables)
 
@@ -279,7 +277,7 @@ def test_services_turn_to_another_server_of_the_model_and_need_no_restart(changi
         assert service.log.count("turned to another embedding server") == 2
 
 
-def test_a_service_without_a_server_of_the_new_model_stays_behind_and_says_so(changing: Changing) -> None:
+def test_a_service_without_a_server_of_the_new_model_reports_behind(changing: Changing) -> None:
     only_old = {"VICW_EMBEDDING_URL": f"{changing.embedding.url}/v1"}
     behind = changing.add("behind", "vicw_retrieval", **only_old).start()
     unable = changing.add("unable", "vicw_ingest", **only_old).start()
@@ -288,7 +286,7 @@ def test_a_service_without_a_server_of_the_new_model_stays_behind_and_says_so(ch
     assert refused.returncode == 1
     assert f"has {MINILM}" in refused.stderr
     assert f"has {OTHER}" in refused.stderr
-    ended(changing.reindex("--model", OTHER))
+    output_of(changing.reindex("--model", OTHER))
 
     def ready() -> dict[str, Any]:
         body: dict[str, Any] = httpx.get(f"{behind.url}/readyz", trust_env=False, timeout=30).json()

@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.process, pytest.mark.timeout(900)]
 
 
 @pytest.mark.parametrize(("name", "statuses"), [("ingest", {200, 201, 404, 422}), ("retrieval", {200, 422})])
-def test_a_service_does_what_its_schema_says(platform: Platform, name: str, statuses: set[int]) -> None:
+def test_a_service_conforms_to_its_openapi_schema(platform: Platform, name: str, statuses: set[int]) -> None:
     service = platform.add(f"closed-{name}", f"vicw_{name}", VICW_HOST="0.0.0.0").start()
     seen = keeps_its_word(service.url, platform.key(*RIGHTS))
     assert statuses <= seen.keys(), seen

@@ -24,7 +24,7 @@ STARTS = 3
 
 
 @pytest.mark.parametrize("attempt", range(STARTS))
-def test_copies_started_at_one_moment_make_one_store(
+def test_replicas_started_at_once_over_empty_engines_make_one_store(
     engines: Engines, tmp_path: Path, models_dir: Path, attempt: int
 ) -> None:
     platform = Platform(tmp_path, models_dir, engines.neo4j.server, engines.qdrant.server, engines.redis.server)
@@ -55,7 +55,7 @@ def test_copies_started_at_one_moment_make_one_store(
         platform.close()
 
 
-def test_clients_of_two_services_write_one_chain(platform: Platform) -> None:
+def test_requests_to_two_ingest_replicas_get_gap_free_flow_steps(platform: Platform) -> None:
     other = platform.add("ingest-2", "vicw_ingest").start()
     urls = [platform.ingest.url, other.url]
     steps: list[int] = []

@@ -11,7 +11,7 @@ from support.processes.server import eventually
 pytestmark = pytest.mark.process
 
 
-def test_what_one_service_remembers_another_finds(platform: Platform) -> None:
+def test_retrieval_finds_what_ingest_stored(platform: Platform) -> None:
     turns = [
         {"id": "t1", "text": "The build broke when we upgraded numpy.", "speaker": "Ana"},
         {"id": "t2", "text": "I pinned numpy and it was green again.", "speaker": "Ben"},
@@ -25,7 +25,7 @@ def test_what_one_service_remembers_another_finds(platform: Platform) -> None:
     assert platform.remember(*turns, flow_id="f", context="chat").json()["items"][0]["status"] == "unchanged"
 
 
-def test_the_graph_is_asked_at_retrieval(platform: Platform) -> None:
+def test_graph_endpoints_are_served_by_retrieval(platform: Platform) -> None:
     people = [{"name": name, "subtype": "person"} for name in ("Ben", "Clara")]
     sister = {"source": "Ben", "type": "HAS_RELATIONSHIP", "target": "Clara", "desc": "sister"}
     told = {"entities": people, "relations": [sister]}
@@ -55,7 +55,7 @@ def test_a_job_is_done_by_a_worker(platform: Platform) -> None:
 
 
 @pytest.mark.parametrize("name", ["ingest", "retrieval"])
-def test_probes(platform: Platform, name: str) -> None:
+def test_health_readiness_and_metrics_endpoints_answer(platform: Platform, name: str) -> None:
     url = getattr(platform, name).url
     assert httpx.get(f"{url}/healthz", trust_env=False).json() == {"status": "alive"}
     ready = httpx.get(f"{url}/readyz", trust_env=False, timeout=10).json()
@@ -63,7 +63,7 @@ def test_probes(platform: Platform, name: str) -> None:
     assert "vicw_http_requests_total" in httpx.get(f"{url}/metrics", trust_env=False).text
 
 
-def test_keys_of_the_platform(platform: Platform) -> None:
+def test_platform_keys_authenticate_separate_tenants_and_can_be_revoked(platform: Platform) -> None:
     url = platform.add("closed", "vicw_retrieval", VICW_HOST="0.0.0.0").start().url
     platform.remember({"id": "mine", "text": "A seal on the pier."})
 
@@ -81,7 +81,7 @@ def test_keys_of_the_platform(platform: Platform) -> None:
     eventually(lambda: ask(tokens[0]).status_code, lambda status: status == 401, 15, "the key is worthless")
 
 
-def test_the_embedding_server_asks_for_the_secret_that_the_services_share(platform: Platform) -> None:
+def test_the_embedding_server_refuses_services_without_the_shared_secret(platform: Platform) -> None:
     models = f"{platform.embedding.url}/v1/models"
     asked = [httpx.get(models, headers=h, trust_env=False) for h in ({}, bearer("guess"), bearer(platform.secret))]
     assert [answer.status_code for answer in asked] == [401, 401, 200]
@@ -90,7 +90,7 @@ def test_the_embedding_server_asks_for_the_secret_that_the_services_share(platfo
         stranger.start()
 
 
-def test_the_platforms_stores_are_clean(platform: Platform) -> None:
+def test_check_is_clean_after_platform_ingest(platform: Platform) -> None:
     platform.remember({"id": "clean", "text": "An egg."}, {"id": "clean2", "text": "A spoon."}, flow_id="f")
     worker = platform.worker().start()
     beat = platform.beat().start()

@@ -23,7 +23,7 @@ from support.processes.platform import Platform
 pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
 
 
-def test_tenants_leave_each_other_alone_on_every_endpoint(platform: Platform) -> None:
+def test_tenants_are_isolated_on_every_endpoint(platform: Platform) -> None:
     closed = {
         name: platform.add(f"closed-{name}", f"vicw_{name}", VICW_HOST="0.0.0.0", **PATIENT).start()
         for name in ("ingest", "retrieval")
@@ -38,7 +38,7 @@ def test_tenants_leave_each_other_alone_on_every_endpoint(platform: Platform) ->
     leave_each_other_alone(urls, (platform.key("--tenant", "ana"), platform.key("--tenant", "bob")), indexed=False)
 
 
-def test_a_tenant_that_fills_its_queue_leaves_room_for_the_other(platform: Platform) -> None:
+def test_a_full_backlog_share_of_one_tenant_does_not_block_another(platform: Platform) -> None:
     limits = {"VICW_INGEST_MAX_BACKLOG": "100000", "VICW_INGEST_BACKLOG_SHARE": "0.0001"}
     small = platform.add("small", "vicw_ingest", VICW_HOST="0.0.0.0", **limits).start()
     urls = {INGEST: [small.url]}

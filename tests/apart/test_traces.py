@@ -57,7 +57,7 @@ def post(url: str, path: str, trace: str, body: dict[str, object]) -> httpx.Resp
     return httpx.post(url + path, json=body, headers=headers, timeout=60, trust_env=False).raise_for_status()
 
 
-def require_whole(spans: list[Seen]) -> None:
+def require_parents_in_trace(spans: list[Seen]) -> None:
     """Every span has its parent in the trace, up to the caller's."""
     known = {span.id for span in spans} | {_CALLER}
     assert [span.name for span in spans if span.parent not in known] == []
@@ -93,7 +93,7 @@ def test_an_ingest_is_one_trace_from_the_caller_to_the_model(traced: Platform, c
         "all spans",
     )
     spans = collector.of(trace)
-    require_whole(spans)
+    require_parents_in_trace(spans)
     by_name = {(span.service, span.name): span for span in spans}
     assert by_name["vicw-ingest", "POST /ingest"].parent == _CALLER
     sent = by_name["vicw-ingest", "send vicw.ingest.index"]
@@ -104,9 +104,7 @@ def test_an_ingest_is_one_trace_from_the_caller_to_the_model(traced: Platform, c
     assert worker.stop() == 0
 
 
-def test_an_answer_tells_its_stages_and_nothing_that_was_asked_or_stored(
-    traced: Platform, collector: Collector
-) -> None:
+def test_retrieve_spans_name_stages_but_no_question_or_stored_text(traced: Platform, collector: Collector) -> None:
     item = {"context": "traced", "items": [{"id": "w", "text": _TEXT, "speaker": "Ninetynine"}], "wait": True}
     post(traced.ingest.url, "/ingest", "2" * 32, item)
     trace = "3" * 32
@@ -123,7 +121,7 @@ def test_an_answer_tells_its_stages_and_nothing_that_was_asked_or_stored(
         "embed.query",
     }
     eventually(lambda: expected - {s.name for s in collector.of(trace)}, lambda missing: not missing, 30, "all spans")
-    require_whole(collector.of(trace))
+    require_parents_in_trace(collector.of(trace))
     waited = {span.name for span in collector.of("2" * 32)}
     assert {"ingest.wait", "index.batch", "qdrant.upsert", "embed.bulk"} <= waited
     for word in ("ninety", "secrets", "Ninetynine", "heron"):
@@ -132,7 +130,7 @@ def test_an_answer_tells_its_stages_and_nothing_that_was_asked_or_stored(
     assert {span.scope for span in collector.spans} == {"vicw"}
 
 
-def test_a_service_that_ends_sends_what_is_left(traced: Platform, collector: Collector) -> None:
+def test_a_stopping_service_sends_its_remaining_spans(traced: Platform, collector: Collector) -> None:
     slow = traced.add("slow", "vicw_retrieval", OTEL_BSP_SCHEDULE_DELAY="60000").start()
     trace = "4" * 32
     post(slow.url, "/retrieve", trace, {"query": "anything"})

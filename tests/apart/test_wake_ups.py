@@ -13,7 +13,7 @@ from support.processes.server import eventually
 pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
 
 
-def done(platform: Platform, job: str, within: float) -> None:
+def wait_until_job_done(platform: Platform, job: str, within: float) -> None:
     eventually(lambda: platform.job(job)["status"], lambda status: status == "done", within, "the job")
 
 
@@ -24,9 +24,9 @@ def remember(platform: Platform, item: str) -> str:
     return job
 
 
-def test_a_redis_without_room_refuses_nobody_and_is_used_again(fragile: Platform, engines: Engines) -> None:
+def test_requests_and_workers_survive_a_full_redis(fragile: Platform, engines: Engines) -> None:
     worker, sleeper, clock = fragile.worker().start(), fragile.sleeper().start(), fragile.beat().start()
-    done(fragile, remember(fragile, "before"), 30)
+    wait_until_job_done(fragile, remember(fragile, "before"), 30)
     with engines.redis.server.client(1) as client:
         client.config_set("maxmemory", 1)
         jobs = [remember(fragile, f"meanwhile {n}") for n in range(3)]
@@ -34,12 +34,12 @@ def test_a_redis_without_room_refuses_nobody_and_is_used_again(fragile: Platform
         assert [service.name for service in (worker, sleeper, clock) if not service.running()] == []
         client.config_set("maxmemory", 0)
     for job in jobs:
-        done(fragile, job, 30)
-    done(fragile, remember(fragile, "after"), 30)
+        wait_until_job_done(fragile, job, 30)
+    wait_until_job_done(fragile, remember(fragile, "after"), 30)
     assert [service.name for service in (worker, sleeper, clock) if not service.running()] == []
 
 
-def test_whenever_a_request_comes_its_wake_up_is_heard(platform: Platform) -> None:
+def test_a_wake_up_at_any_moment_reaches_the_worker(platform: Platform) -> None:
     """There is no clock: a wake-up that a worker misses is missed for good."""
     worker = platform.worker().start()
     try:
@@ -47,8 +47,8 @@ def test_whenever_a_request_comes_its_wake_up_is_heard(platform: Platform) -> No
         for number in range(1, 40):
             job = remember(platform, f"seal {number}")
             time.sleep(number % 8 * 0.02)  # so that it meets the worker at different moments of its turn
-            done(platform, first, 15)
+            wait_until_job_done(platform, first, 15)
             first = job
-        done(platform, first, 15)
+        wait_until_job_done(platform, first, 15)
     finally:
         worker.kill()

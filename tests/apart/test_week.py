@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.process, pytest.mark.timeout(900)]
 _NIGHT_SECONDS = 120
 
 
-def test_a_week_is_slept_over_and_nobody_who_asks_notices(
+def test_a_week_of_nightly_maintenance_keeps_all_answers(
     platform: Platform, redis_server: RedisServer, tmp_path: Path
 ) -> None:
     mirror = tmp_path / "mirror"
@@ -34,44 +34,45 @@ def test_a_week_is_slept_over_and_nobody_who_asks_notices(
     )
     clock.start()
     for day in range(1, len(DAYS)):
-        slept = nights(sleeper)
+        slept = count_maintenance_runs(sleeper)
         house.tell(day)
-        sleep(sleeper, slept, None if day <= NIGHTS else redis_server)
+        wait_for_night(sleeper, slept, None if day <= NIGHTS else redis_server)
         house.require_answers()
         if day == NIGHTS:
             assert clock.stop() == 0
     house.tell(len(DAYS))
-    indexed(platform)
+    wait_until_indexed(platform)
     awake, before = house.export("awake"), house.steps()
-    sleep(sleeper, nights(sleeper), redis_server)
+    wait_for_night(sleeper, count_maintenance_runs(sleeper), redis_server)
 
     house.require_answers()
     clock = platform.beat(**settings | AWAKE).start()
     require_mirrored(platform, mirror)
-    indexed(platform)
+    wait_until_indexed(platform)
     house.require_smaller(house.export("asleep"))
     house.require_undone(awake, [step for step in house.steps() if step not in before])
-    indexed(platform)
+    wait_until_indexed(platform)
     house.require_answers()
     require_mirrored(platform, mirror)
 
 
-def nights(sleeper: Service) -> list[int]:
+def count_maintenance_runs(sleeper: Service) -> list[int]:
     """Return how often the sleep worker has consolidated and dreamt something."""
     return [sleeper.log.count(what) for what in ("consolidated", "dreamt")]
 
 
-def sleep(sleeper: Service, slept: Sequence[int], redis: RedisServer | None) -> None:
+def wait_for_night(sleeper: Service, slept: Sequence[int], redis: RedisServer | None) -> None:
     """Let the night after those that were ``slept`` come and be through: by the clock, or woken as the clock does."""
     for place, task in enumerate((CONSOLIDATE, DREAM)):
         if redis is not None:
             app = make_celery("test", RedisSettings.model_validate({"url": redis.database(1)}))
             app.send_task(task)
             app.close()
-        eventually(lambda p=place: nights(sleeper)[p], lambda n, p=place: n > slept[p], _NIGHT_SECONDS, task)  # type: ignore[misc]
+        runs, more = (lambda p=place: count_maintenance_runs(sleeper)[p]), (lambda n, p=place: n > slept[p])
+        eventually(runs, more, _NIGHT_SECONDS, task)
 
 
-def indexed(platform: Platform) -> None:
+def wait_until_indexed(platform: Platform) -> None:
     """Wait until the stores agree, with nothing left to do."""
     said = eventually(
         lambda: platform.vicw("check", "--platform").stdout, lambda said: ", 0 waiting" in said, 60, "all done"

@@ -29,20 +29,20 @@ def children(service: Service) -> set[int]:
     return {int(child) for task in tasks for child in (task / "children").read_text().split()}
 
 
-def alive(file: Path) -> subprocess.CompletedProcess[str]:
+def run_liveness_check(file: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "vicw_shared.liveness", str(file), str(STALE_SECONDS)]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
 def exit_code(file: Path) -> int:
-    return alive(file).returncode
+    return run_liveness_check(file).returncode
 
 
-def healthy(file: Path, within: float = 60) -> None:
+def wait_until_alive(file: Path, within: float = 60) -> None:
     eventually(lambda: exit_code(file), lambda code: code == 0, within, "it is alive")
 
 
-def unhealthy(file: Path) -> None:
+def wait_until_stuck(file: Path) -> None:
     eventually(lambda: exit_code(file), lambda code: code == 1, 30, "it is found to be stuck")
 
 
@@ -69,11 +69,11 @@ def start(tmp_path: Path, alive_file: Path) -> Iterator[Start]:
 
 
 @pytest.mark.parametrize(("name", "nice"), [("worker", 0), ("sleeper", 10)])
-def test_the_sleep_worker_stands_back(
+def test_the_sleep_worker_runs_at_a_lower_process_priority(
     start: Start, alive_file: Path, redis_server: RedisServer, name: str, nice: int
 ) -> None:
     service, own = start(name, redis_server), os.getpriority(os.PRIO_PROCESS, 0)
-    healthy(alive_file)
+    wait_until_alive(alive_file)
     eventually(
         lambda: {os.getpriority(os.PRIO_PROCESS, pid) for pid in children(service)},
         lambda found: found == {max(own, nice)},
@@ -83,52 +83,54 @@ def test_the_sleep_worker_stands_back(
 
 
 @pytest.mark.parametrize("name", ["worker", "beat"])
-def test_what_is_stuck_is_not_alive(start: Start, alive_file: Path, redis_server: RedisServer, name: str) -> None:
+def test_a_frozen_worker_or_beat_fails_its_liveness_check(
+    start: Start, alive_file: Path, redis_server: RedisServer, name: str
+) -> None:
     service = start(name, redis_server)
-    healthy(alive_file)
+    wait_until_alive(alive_file)
     time.sleep(STALE_SECONDS + 1)
     assert exit_code(alive_file) == 0, "it is touched again and again"
     os.kill(service.pid, signal.SIGSTOP)
-    unhealthy(alive_file)
+    wait_until_stuck(alive_file)
     os.kill(service.pid, signal.SIGCONT)
-    healthy(alive_file, within=10)
+    wait_until_alive(alive_file, within=10)
 
 
-def test_a_clock_that_stands_by_is_alive(
+def test_a_standby_beat_passes_its_liveness_check(
     start: Start, alive_file: Path, redis_server: RedisServer, tmp_path: Path
 ) -> None:
     first = start("beat", redis_server)
     eventually(lambda: first.log, lambda log: "beat ticks" in log, 40, "the first clock")
     second = start("beat", redis_server, tmp_path / "second")
-    healthy(tmp_path / "second")
+    wait_until_alive(tmp_path / "second")
     time.sleep(STALE_SECONDS + 1)
     assert (exit_code(tmp_path / "second"), "beat ticks" in second.log) == (0, False)
 
 
-def test_a_worker_that_consumes_nothing_is_not_alive(
+def test_a_worker_without_redis_fails_its_liveness_check(
     start: Start, alive_file: Path, start_redis: Callable[[], RedisProcess]
 ) -> None:
     redis = start_redis()
     start("worker", redis.server)
-    healthy(alive_file)
+    wait_until_alive(alive_file)
     redis.kill()
-    unhealthy(alive_file)
+    wait_until_stuck(alive_file)
     redis.restart()
-    healthy(alive_file)
+    wait_until_alive(alive_file)
 
 
-def ticking(start: Start, redis: RedisServer) -> Service:
+def start_ticking_beat(start: Start, redis: RedisServer) -> Service:
     """Start a clock; return when it ticks."""
     clock = start("beat", redis)
     eventually(lambda: clock.log, lambda log: "beat ticks" in log, 40, "the clock")
     return clock
 
 
-def test_the_clock_outlives_a_pause_of_redis_shorter_than_its_lease(
+def test_the_beat_survives_a_redis_pause_shorter_than_its_lease(
     start: Start, start_redis: Callable[[], RedisProcess]
 ) -> None:
     redis = start_redis()
-    clock = ticking(start, redis.server)
+    clock = start_ticking_beat(start, redis.server)
     with redis.server.client() as client:
         client.client_pause(9000)
     eventually(lambda: clock.log, lambda log: "could not be renewed" in log, 20, "the pause is noticed")
@@ -141,11 +143,11 @@ def test_the_clock_outlives_a_pause_of_redis_shorter_than_its_lease(
     assert clock.stop() == 75
 
 
-def test_a_clock_that_cannot_renew_its_lock_ends_before_another_may_have_it(
+def test_a_beat_that_cannot_renew_its_lock_ends_within_twenty_seconds(
     start: Start, start_redis: Callable[[], RedisProcess]
 ) -> None:
     redis = start_redis()
-    clock = ticking(start, redis.server)
+    clock = start_ticking_beat(start, redis.server)
     with redis.server.client() as client:
         client.client_pause(60_000)
     paused = time.monotonic()
@@ -154,7 +156,7 @@ def test_a_clock_that_cannot_renew_its_lock_ends_before_another_may_have_it(
     assert clock.stop() == 75
 
 
-def test_a_worker_outlives_a_redis_without_room(start: Start, start_redis: Callable[[], RedisProcess]) -> None:
+def test_a_worker_survives_a_full_redis_and_resumes(start: Start, start_redis: Callable[[], RedisProcess]) -> None:
     redis = start_redis()
     app = make_celery("test", RedisSettings(url=redis.server.database(2)))
     with redis.server.client(2) as client:
@@ -174,42 +176,42 @@ def test_a_worker_outlives_a_redis_without_room(start: Start, start_redis: Calla
     app.close()
 
 
-def test_no_file_says_what_names_it(tmp_path: Path) -> None:
-    said = alive(tmp_path / "none")
+def test_liveness_check_without_a_file_names_the_setting_and_usage(tmp_path: Path) -> None:
+    said = run_liveness_check(tmp_path / "none")
     assert (said.returncode, "VICW_WORKER_LIVENESS_FILE" in said.stderr) == (1, True)
     wrong = subprocess.run([sys.executable, "-m", "vicw_shared.liveness"], capture_output=True, text=True, check=False)
     assert (wrong.returncode, "usage" in wrong.stderr) == (2, True)
 
 
-def test_the_health_check_imports_next_to_nothing() -> None:
+def test_the_liveness_check_imports_no_heavy_packages() -> None:
     code = "import sys, vicw_shared.liveness; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert {"pydantic", "celery", "redis", "structlog"}.isdisjoint(loaded)
 
 
-def work_off_a_job(platform: Platform, item: str, text: str) -> None:
+def store_and_wait(platform: Platform, item: str, text: str) -> None:
     job = platform.remember({"id": item, "text": text}, wait=False).json()["job"]
     eventually(lambda: platform.job(job)["status"], lambda status: status == "done", 60, "the job")
 
 
-def test_a_process_that_grew_over_the_bound_is_replaced_and_its_job_done(platform: Platform) -> None:
+def test_a_worker_process_over_its_memory_limit_is_replaced(platform: Platform) -> None:
     worker = platform.worker(VICW_WORKER_MAX_MEMORY_MB="20").start()
     try:
         first = children(worker)
-        work_off_a_job(platform, "m0", "An otter.")
+        store_and_wait(platform, "m0", "An otter.")
         second = eventually(lambda: children(worker), lambda now: len(now - first) == 1, 30, "it is replaced")
-        work_off_a_job(platform, "m1", "Another otter.")
+        store_and_wait(platform, "m1", "Another otter.")
         eventually(lambda: children(worker), lambda now: len(now - second) == 1, 30, "it is replaced again")
         assert {"m0", "m1"} <= set(platform.found("otter", limit=10))
     finally:
         worker.kill()
 
 
-def test_a_process_within_the_bound_stays(platform: Platform) -> None:
+def test_a_worker_process_within_its_memory_limit_is_kept(platform: Platform) -> None:
     worker = platform.worker(VICW_WORKER_CONCURRENCY="2").start()
     try:
         before = children(worker)
-        work_off_a_job(platform, "stays", "A badger.")
+        store_and_wait(platform, "stays", "A badger.")
         time.sleep(1)
         assert (children(worker), len(before)) == (before, 2)
     finally:

@@ -20,12 +20,12 @@ _BASES = ["", "shared", "shared/vicw_shared", "client"] + [
 PATHS = sorted(set(_PATH.findall(_PAGE.read_text("utf-8"))))
 
 
-def test_the_page_names_paths() -> None:
+def test_the_architecture_page_contains_paths() -> None:
     assert len(PATHS) > 40
     assert "services/retrieval/vicw_retrieval/access/scope.py" in PATHS
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_path_exists(path: str) -> None:
+def test_paths_of_the_architecture_page_exist(path: str) -> None:
     places = [_ROOT / base / path for base in _BASES]
     assert any(place.exists() or place.with_suffix(".py").exists() for place in places)

@@ -32,7 +32,7 @@ def test_no_two_public_classes_share_a_name(code_figures: ModuleType) -> None:
     assert code_figures.measure(_ROOT).public_shared_names == {}
 
 
-def test_figures_count_what_they_say(code_figures: ModuleType, tmp_path: Path) -> None:
+def test_code_figures_measures_modules_class_names_and_dialect(code_figures: ModuleType, tmp_path: Path) -> None:
     package = tmp_path / "shared" / "pkg"
     package.mkdir(parents=True)
     (package / "placing.py").write_text('"""Somebody tells of it."""\n\n\nclass Told:\n    pass\n')

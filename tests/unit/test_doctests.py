@@ -27,13 +27,13 @@ def _with_examples() -> list[str]:
 MODULES = _with_examples()
 
 
-def test_examples_are_looked_for_in_every_package() -> None:
+def test_doctests_are_collected_from_every_package() -> None:
     assert len(PACKAGES) == 7
     assert {name.split(".")[0] for name in MODULES} >= {"vicw_shared", "vicw_ingest", "vicw_retrieval"}
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_what_a_module_shows_in_its_docstrings_holds(name: str) -> None:
+def test_docstring_examples_of_a_module_pass(name: str) -> None:
     module = importlib.import_module(name)
     runner, wrong = doctest.DocTestRunner(verbose=False), list[str]()
     for example in doctest.DocTestFinder(exclude_empty=True).find(module, name):

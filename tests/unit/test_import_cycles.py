@@ -28,19 +28,21 @@ def imports_in(*packages: str, run: bool) -> Imports:
     """Return what each module imports; ``run``: without what is for type checkers, with the packages that it runs."""
     graph = grimp.build_graph(*packages, exclude_type_checking_imports=run, cache_dir=None)
     named = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
-    return {module: run_by(module, targets) for module, targets in named.items()} if run else named
+    return {module: packages_run_by(module, targets) for module, targets in named.items()} if run else named
 
 
-def run_by(module: str, targets: Set[str]) -> set[str]:
-    return {one for target in targets for one in {target} | around(target)} - around(module) - {module}
+def packages_run_by(module: str, targets: Set[str]) -> set[str]:
+    return (
+        {one for target in targets for one in {target} | parent_packages(target)} - parent_packages(module) - {module}
+    )
 
 
-def around(module: str) -> set[str]:
+def parent_packages(module: str) -> set[str]:
     parts = module.split(".")
     return {".".join(parts[:length]) for length in range(1, len(parts))}
 
 
-def circle_in(imports: Imports) -> list[str]:
+def cycle_in(imports: Imports) -> list[str]:
     """Return the modules of a circle, each imported by the next; none where there is none."""
     try:
         TopologicalSorter(imports).prepare()
@@ -50,10 +52,10 @@ def circle_in(imports: Imports) -> list[str]:
 
 
 @pytest.mark.parametrize("run", [False, True], ids=["named", "run"])
-def test_no_import_leads_back_to_its_module(run: bool) -> None:
+def test_no_module_is_part_of_an_import_cycle(run: bool) -> None:
     imports = imports_in(*PACKAGES, run=run)
     assert "vicw_standalone.wiring" in imports, "an empty graph has no circles"
-    assert circle_in(imports) == []
+    assert cycle_in(imports) == []
 
 
 @pytest.mark.parametrize(
@@ -67,7 +69,7 @@ def test_no_import_leads_back_to_its_module(run: bool) -> None:
     ],
     ids=["plain", "in a function", "for type checkers", "over a package", "none"],
 )
-def test_each_kind_of_circle_is_found(
+def test_each_kind_of_import_cycle_is_found(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,
@@ -82,5 +84,5 @@ def test_each_kind_of_circle_is_found(
     for file, text in files.items():
         (tmp_path / name / f"{file}.py").write_text(text.format(name))
     monkeypatch.syspath_prepend(tmp_path)
-    assert bool(circle_in(imports_in(name, run=False))) == named
-    assert bool(circle_in(imports_in(name, run=True))) == run
+    assert bool(cycle_in(imports_in(name, run=False))) == named
+    assert bool(cycle_in(imports_in(name, run=True))) == run

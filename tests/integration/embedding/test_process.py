@@ -63,7 +63,7 @@ async def test_the_embedding_process_serves_on_a_socket_for_its_user_only(
     assert stat.S_IMODE(process.uds.parent.stat().st_mode) == 0o700
 
 
-async def test_a_killed_process_comes_back_and_no_call_is_lost(
+async def test_a_killed_embedding_process_restarts_and_pending_calls_succeed(
     process: EmbeddingProcess, embedder: OpenAIEmbedder
 ) -> None:
     expected = await embedder.embed(["river stone"], Lane.QUERY)
@@ -92,7 +92,9 @@ async def test_a_killed_embedding_process_is_restarted_each_time(
         assert process.pid != pid
 
 
-async def test_a_caller_that_hangs_up_leaves_the_queue(process: EmbeddingProcess, embedder: OpenAIEmbedder) -> None:
+async def test_texts_of_a_disconnected_caller_leave_the_embedding_queue(
+    process: EmbeddingProcess, embedder: OpenAIEmbedder
+) -> None:
     transport = httpx.AsyncHTTPTransport(uds=str(process.uds))
     async with httpx.AsyncClient(base_url="http://embedding", transport=transport) as client:
         hasty = asyncio.create_task(client.post("/v1/embeddings", json={"input": [LONG] * 4000}))
@@ -108,7 +110,9 @@ async def _until(client: httpx.AsyncClient, line: str) -> None:
             await asyncio.sleep(0.05)
 
 
-async def test_closing_stops_it_in_good_order_and_leaves_nothing(settings: EmbeddingSettings, tmp_path: Path) -> None:
+async def test_closing_ends_the_embedding_process_and_removes_its_socket_folder(
+    settings: EmbeddingSettings, tmp_path: Path
+) -> None:
     process = EmbeddingProcess(settings, tmp_path)
     await process.start()
     pid = process.pid
@@ -122,7 +126,7 @@ async def test_closing_stops_it_in_good_order_and_leaves_nothing(settings: Embed
     assert process.pid is None
 
 
-async def test_a_process_that_does_not_listen_is_killed(settings: EmbeddingSettings, tmp_path: Path) -> None:
+async def test_closing_kills_an_unresponsive_embedding_process(settings: EmbeddingSettings, tmp_path: Path) -> None:
     process = EmbeddingProcess(settings, tmp_path, stop_seconds=0.3)
     await process.start()
     pid = process.pid
@@ -134,7 +138,7 @@ async def test_a_process_that_does_not_listen_is_killed(settings: EmbeddingSetti
     assert not _runs(pid)
 
 
-async def test_a_wrong_setting_is_told_in_the_childs_words(tmp_path: Path) -> None:
+async def test_start_raises_the_settings_error_of_the_embedding_process(tmp_path: Path) -> None:
     process = EmbeddingProcess(EmbeddingSettings(model="Qwen3-Embedding-0.6B"), tmp_path)
 
     with pytest.raises(SettingsError, match="vicw model pull"):
@@ -143,7 +147,7 @@ async def test_a_wrong_setting_is_told_in_the_childs_words(tmp_path: Path) -> No
     assert not process.uds.parent.exists()
 
 
-def test_an_orphan_ends_by_itself(settings: EmbeddingSettings, tmp_path: Path) -> None:
+def test_an_orphaned_embedding_process_ends_and_cleans_up(settings: EmbeddingSettings, tmp_path: Path) -> None:
     script = (
         "import asyncio, sys\n"
         "from pathlib import Path\n"
@@ -213,7 +217,7 @@ def test_the_embedding_server_listens_on_a_port_and_stops_on_sigterm(
     assert code == 0
 
 
-def test_where_others_can_reach_it_it_serves_who_has_its_secret(settings: EmbeddingSettings, tmp_path: Path) -> None:
+def test_an_embedding_server_on_all_interfaces_requires_its_secret(settings: EmbeddingSettings, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("sesame\n")
     mine = {"VICW_EMBEDDING_MODEL": settings.model, "VICW_EMBEDDING_API_KEY_FILE": str(tmp_path / "secret")}
     command = [sys.executable, "-m", "vicw_embedding", "--host", "0.0.0.0", "--port", "0"]
@@ -236,7 +240,7 @@ async def _size(port: int, secret: str | None) -> int:
         await embedder.close()
 
 
-async def test_a_start_that_the_system_refuses_is_tried_again(
+async def test_an_embedding_process_start_refused_by_the_system_is_retried(
     process: EmbeddingProcess, embedder: OpenAIEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spawn = asyncio.create_subprocess_exec
@@ -264,7 +268,9 @@ async def test_a_start_that_the_system_refuses_is_tried_again(
         ("VICW_EMBEDDING_API_KEY", " ", "VICW_EMBEDDING_API_KEY is empty"),
     ],
 )
-def test_a_fatal_setting_ends_it_with_its_own_code(tmp_path: Path, variable: str, value: str, says: str) -> None:
+def test_a_wrong_setting_ends_the_embedding_server_with_exit_code_78(
+    tmp_path: Path, variable: str, value: str, says: str
+) -> None:
     environment = {**os.environ, variable: value, "VICW_DATA_DIR": str(tmp_path)}
     command = [sys.executable, "-m", "vicw_embedding", "--uds", str(tmp_path / "s")]
     ended = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
@@ -274,7 +280,7 @@ def test_a_fatal_setting_ends_it_with_its_own_code(tmp_path: Path, variable: str
     assert "Traceback" not in ended.stderr
 
 
-def test_where_others_can_reach_it_it_does_not_start_without_a_secret(
+def test_an_embedding_server_on_all_interfaces_does_not_start_without_secret(
     settings: EmbeddingSettings, tmp_path: Path
 ) -> None:
     environment = {**os.environ, "VICW_EMBEDDING_MODEL": settings.model, "VICW_HOST": "0.0.0.0", "VICW_PORT": "0"}

@@ -16,7 +16,7 @@ from vicw_shared.ports import Nodes
 
 @pytest.mark.parametrize(("chain", "place"), [(NEXT, "flow_at"), (HAPPENED_AFTER, "clock_at")])
 @pytest.mark.parametrize("change", ["REMOVE n.{0}", "SET n.{0} = left(n.{0}, 37) + '0'", "SET n.{0} = 'z'"])
-async def test_an_event_that_its_chain_does_not_find_is_told(
+async def test_audit_reports_an_event_with_a_wrong_chain_position(
     graph: Neo4jGraphStore, server: Neo4jServer, chain: str, place: str, change: str
 ) -> None:
     events = [
@@ -32,7 +32,7 @@ async def test_an_event_that_its_chain_does_not_find_is_told(
     assert [event.name for event in events if told[event.uid].misplaced] == ["c"]
 
 
-async def test_what_is_retired_must_not_be_found_in_a_chain(graph: Neo4jGraphStore, server: Neo4jServer) -> None:
+async def test_audit_reports_a_retired_event_with_a_chain_position(graph: Neo4jGraphStore, server: Neo4jServer) -> None:
     event = node("a", Label.EVENT, flow_id="f", flow_step=1, arrival=1, timestamp=AT)
     await put(graph, [event])
     with server.driver() as driver, driver.session() as session:

@@ -21,7 +21,7 @@ HOUR = timedelta(hours=1)
 
 @pytest.mark.parametrize("spreads", [1, 9])
 @pytest.mark.parametrize("gone", ["node", "edge"])
-async def test_nodes_deleted_during_a_read_are_left_out(
+async def test_expand_leaves_out_nodes_and_edges_deleted_during_the_read(
     graph: Neo4jGraphStore, monkeypatch: pytest.MonkeyPatch, gone: str, spreads: int
 ) -> None:
     types = [edge_type.name for edge_type in EdgeRegistry.with_core_types() if edge_type.name != "RELATED_TO"]
@@ -65,37 +65,39 @@ PLACED: dict[str, Callable[[Neo4jGraphStore], Awaitable[Sized]]] = {
 }
 
 
-def without(value: Any, gone: Collection[str]) -> Any:
+def without_properties(value: Any, gone: Collection[str]) -> Any:
     """Return what a statement reads if these nodes go when it has found them: they have no properties then."""
     if isinstance(value, Mapping):
         if {str(value.get("uid")), str(value.get("chunk"))} & set(gone):
             return {name: given if name in ("origin", "text") else None for name, given in value.items()}
-        return {name: without(one, gone) for name, one in value.items()}
-    return [without(one, gone) for one in value] if isinstance(value, list) else value
+        return {name: without_properties(one, gone) for name, one in value.items()}
+    return [without_properties(one, gone) for one in value] if isinstance(value, list) else value
 
 
-def let_go(monkeypatch: pytest.MonkeyPatch, gone: Collection[str]) -> None:
+def delete_during_reads(monkeypatch: pytest.MonkeyPatch, gone: Collection[str]) -> None:
     """Have every statement read as if these nodes went when it has found them."""
     own = Neo4jDatabase.read
 
     async def meanwhile(database: Neo4jDatabase, query: str, **values: Any) -> Any:
-        return [without(dict(record), gone) for record in await own(database, query, **values)]
+        return [without_properties(dict(record), gone) for record in await own(database, query, **values)]
 
     monkeypatch.setattr(Neo4jDatabase, "read", meanwhile)
 
 
 @pytest.mark.parametrize("read", READS)
-async def test_other_reads_leave_it_out_too(graph: Neo4jGraphStore, monkeypatch: pytest.MonkeyPatch, read: str) -> None:
+async def test_node_reads_leave_out_nodes_deleted_during_the_read(
+    graph: Neo4jGraphStore, monkeypatch: pytest.MonkeyPatch, read: str
+) -> None:
     items = [node(n, text=n, title=n, content_hash="h", qdrant_id=make_uid(f"proof of {n}")) for n in "ac"]
     proofs = [node(f"proof of {n}", Label.CHUNK, text=n) for n in "ac"]
     await put(graph, [*items, *proofs], [edge("EVIDENCED_BY", n, f"proof of {n}") for n in "ac"])
     assert len(await READS[read](graph)) == 2
-    let_go(monkeypatch, {C, make_uid("proof of c")})
+    delete_during_reads(monkeypatch, {C, make_uid("proof of c")})
     assert len(await READS[read](graph)) == 1
 
 
 @pytest.mark.parametrize("read", PLACED)
-async def test_reads_by_place_leave_it_out_too(
+async def test_reads_by_position_or_key_leave_out_nodes_deleted_meanwhile(
     graph: Neo4jGraphStore, monkeypatch: pytest.MonkeyPatch, read: str
 ) -> None:
     places: dict[str, Any] = {"timestamp": AT, "expires_at": AT, "flow_id": "flow", "trigger_phrases": ("phrase",)}
@@ -106,11 +108,11 @@ async def test_reads_by_place_leave_it_out_too(
     ]
     await put(graph, [*events, node("thing a"), node("thing c")])
     assert len(await PLACED[read](graph)) == 2
-    let_go(monkeypatch, {C, make_uid("thing c")})
+    delete_during_reads(monkeypatch, {C, make_uid("thing c")})
     assert len(await PLACED[read](graph)) == 1
 
 
-async def test_a_claimed_passage_of_which_a_statement_goes_is_told_without_it(
+async def test_a_scanned_passage_leaves_out_a_statement_deleted_meanwhile(
     graph: Neo4jGraphStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = [node(f"said {n}", Label.EVENT, text=n, qdrant_id=make_uid(f"said {n}")) for n in "ac"]
@@ -118,6 +120,6 @@ async def test_a_claimed_passage_of_which_a_statement_goes_is_told_without_it(
     proof = node("proof of a", Label.CHUNK, text="a")
     ends = ["a", "said a", "said c"]
     await put(graph, [item, proof, *said], [edge("EVIDENCED_BY", one, "proof of a") for one in ends])
-    let_go(monkeypatch, {make_uid("said c")})
+    delete_during_reads(monkeypatch, {make_uid("said c")})
     (point,) = await graph.scan(Passages(), limit=9)
     assert [one.name for one in point.statements] == ["said a"]

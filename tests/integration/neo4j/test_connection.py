@@ -23,34 +23,34 @@ from vicw_shared.ports import GraphTransaction
 from vicw_shared.uids import make_uid
 
 
-async def opening(server: Neo4jServer, **fields: Any) -> VicwError:
+async def open_error(server: Neo4jServer, **fields: Any) -> VicwError:
     with pytest.raises(VicwError) as caught:
         async with open_neo4j(server, retry_seconds=0, **fields):
             pass
     return caught.value
 
 
-async def test_who_is_refused_is_told_which_settings_to_look_at(server: Neo4jServer) -> None:
-    error = await opening(replace(server, password="wrong"))
+async def test_a_refused_neo4j_connection_names_the_setting_at_fault(server: Neo4jServer) -> None:
+    error = await open_error(replace(server, password="wrong"))
     assert isinstance(error, SettingsError)
     assert "VICW_NEO4J_PASSWORD" in error.detail
     assert "wrong" not in error.detail
-    error = await opening(server, database="none")
+    error = await open_error(server, database="none")
     assert isinstance(error, SettingsError)
     assert "VICW_NEO4J_DATABASE" in error.detail
-    error = await opening(replace(server, url="gopher://127.0.0.1"))
+    error = await open_error(replace(server, url="gopher://127.0.0.1"))
     assert isinstance(error, SettingsError)
     assert "VICW_NEO4J_URL" in error.detail
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "no-such-host.invalid"])
-async def test_a_server_that_is_not_there_is_unavailable(server: Neo4jServer, host: str) -> None:
-    error = await opening(replace(server, url=f"bolt://{host}:{free_port()}"))
+async def test_an_unreachable_neo4j_raises_unavailable_error(server: Neo4jServer, host: str) -> None:
+    error = await open_error(replace(server, url=f"bolt://{host}:{free_port()}"))
     assert isinstance(error, UnavailableError)
     assert error.dependency == "graph"
 
 
-async def test_too_many_at_once_and_too_long_are_overload(server: Neo4jServer) -> None:
+async def test_pool_exhaustion_and_query_timeout_raise_overloaded_error(server: Neo4jServer) -> None:
     async with open_neo4j(server, pool=1, acquire_seconds=0.2, query_seconds=1.0, retry_seconds=0) as graph:
         started = asyncio.Event()
 
@@ -75,7 +75,7 @@ async def test_too_many_at_once_and_too_long_are_overload(server: Neo4jServer) -
 
 
 @asynccontextmanager
-async def open_hurried(server: Neo4jServer, seconds: float) -> AsyncIterator[Neo4jGraphStore]:
+async def open_with_timeout(server: Neo4jServer, seconds: float) -> AsyncIterator[Neo4jGraphStore]:
     """Open the graph as the retrieval service does."""
     registry = EdgeRegistry.with_core_types()
     graph = await Neo4jGraphStore.open(neo4j_settings(server), registry, timeout_seconds=seconds)
@@ -92,24 +92,24 @@ async def test_a_query_timeout_names_the_setting_that_ended_it(server: Neo4jServ
     async with open_neo4j(server, query_seconds=0.4) as graph:
         with pytest.raises(UnavailableError, match=r"no answer within 0\.4 s \(VICW_NEO4J_QUERY_SECONDS\)"):
             await graph._database.read(_SLOW)
-    async with open_hurried(server, 0.3) as graph:
+    async with open_with_timeout(server, 0.3) as graph:
         with pytest.raises(UnavailableError, match=r"no answer within 0\.3 s \(VICW_RETRIEVAL_GRAPH_MS\)"):
             await graph._database.read(_SLOW)
 
 
-async def test_who_has_little_patience_finds_the_text_index_in_use(server: Neo4jServer) -> None:
+async def test_opening_with_a_timeout_warms_the_text_index_up(server: Neo4jServer) -> None:
     searched = counted("vicw_engine_seconds_count", engine="neo4j", operation="find")
     async with open_neo4j(server):
         assert searched() == 0
-    async with open_hurried(server, 2.0):
+    async with open_with_timeout(server, 2.0):
         assert searched() == 1, "the first search of all takes seconds"
 
 
-async def test_a_server_that_is_gone_keeps_nobody_with_little_patience_waiting(
+async def test_reads_with_a_timeout_fail_at_once_when_neo4j_is_gone(
     start_neo4j: Callable[[], Neo4jProcess],
 ) -> None:
     process = start_neo4j()
-    async with open_hurried(process.server, 20.0) as graph:
+    async with open_with_timeout(process.server, 20.0) as graph:
         await graph.record.store_id()
         process.kill()
         for _ in range(2):
@@ -121,7 +121,7 @@ async def test_a_server_that_is_gone_keeps_nobody_with_little_patience_waiting(
         assert await graph.record.store_id(), "the connections from before are dead, which is no failure"
 
 
-async def test_a_closed_store_says_so(graph: Neo4jGraphStore) -> None:
+async def test_a_closed_graph_store_raises_unavailable_error(graph: Neo4jGraphStore) -> None:
     await graph.close()
     await graph.close()
     with pytest.raises(UnavailableError, match="closed"):
@@ -130,7 +130,7 @@ async def test_a_closed_store_says_so(graph: Neo4jGraphStore) -> None:
         await put(graph, [node("x")])
 
 
-async def test_nothing_acknowledged_is_lost_with_the_server(start_neo4j: Callable[[], Neo4jProcess]) -> None:
+async def test_acknowledged_nodes_survive_a_kill_of_neo4j(start_neo4j: Callable[[], Neo4jProcess]) -> None:
     process = start_neo4j()
     acknowledged: list[str] = []
     async with open_neo4j(process.server, retry_seconds=0, connect_seconds=2) as graph:

@@ -29,7 +29,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-async def test_every_field_takes_every_string(graph: Neo4jGraphStore, text: str) -> None:
+async def test_hostile_strings_in_every_node_field_round_trip(graph: Neo4jGraphStore, text: str) -> None:
     tenant = context = text
     names: dict[str, Any] = {"tenant": tenant, "context": context, "name": text, "subtype": text, "domain": text}
     fields: dict[str, Any] = {"title": text, "speaker": text, "source": text, "source_id": text, "bucket": text}
@@ -100,7 +100,7 @@ async def test_every_field_takes_every_string(graph: Neo4jGraphStore, text: str)
     assert sum([len(await graph.scan(Nodes(label), limit=100)) for label in Label]) == 5
 
 
-async def test_no_name_of_a_type_becomes_a_part_of_a_statement(graph: Neo4jGraphStore) -> None:
+async def test_a_hostile_edge_type_name_is_not_executed_as_cypher(graph: Neo4jGraphStore) -> None:
     hostile = "ABOUT]-() DETACH DELETE n //"
     uid = make_uid("a")
 

@@ -38,7 +38,7 @@ def bare(neo4j_server: Neo4jServer) -> Neo4jServer:
     return neo4j_server
 
 
-async def test_several_that_start_at_once_on_an_empty_database_make_one_schema(bare: Neo4jServer) -> None:
+async def test_concurrent_starts_on_an_empty_database_make_one_schema(bare: Neo4jServer) -> None:
     async def start() -> str:
         async with open_neo4j(bare) as graph:
             return await graph.record.store_id()
@@ -51,9 +51,7 @@ async def test_several_that_start_at_once_on_an_empty_database_make_one_schema(b
     assert names(bare, "SHOW INDEXES YIELD state RETURN state") == {"ONLINE"}
 
 
-async def test_those_who_start_together_do_not_wait_in_a_circle(
-    bare: Neo4jServer, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_concurrent_starts_do_not_deadlock(bare: Neo4jServer, caplog: pytest.LogCaptureFixture) -> None:
     async def start() -> None:
         async with open_neo4j(bare, retry_seconds=2):
             pass
@@ -64,7 +62,7 @@ async def test_those_who_start_together_do_not_wait_in_a_circle(
     assert not defining
 
 
-async def test_whoever_dies_while_defining_holds_up_the_others_for_a_while_only(server: Neo4jServer) -> None:
+async def test_a_start_waits_out_the_schema_lock_of_a_dead_process(server: Neo4jServer) -> None:
     async with open_neo4j(server):
         pass
     run(server, "DROP INDEX vicw_chunk_tries")
@@ -78,7 +76,7 @@ async def test_whoever_dies_while_defining_holds_up_the_others_for_a_while_only(
     assert "vicw_chunk_tries" in names(server, "SHOW INDEXES YIELD name")
 
 
-async def test_whoever_starts_outlasts_the_locks_of_another_that_defines(server: Neo4jServer) -> None:
+async def test_a_start_outwaits_a_schema_lock_beyond_the_query_timeout(server: Neo4jServer) -> None:
     async with open_neo4j(server) as graph:
         known = await graph.record.store_id()
     run(server, "DROP INDEX vicw_chunk_tries")
@@ -97,7 +95,7 @@ async def test_whoever_starts_outlasts_the_locks_of_another_that_defines(server:
     assert "vicw_chunk_tries" in names(server, "SHOW INDEXES YIELD name")
 
 
-async def test_a_newer_store_is_refused_and_left_as_it_is(server: Neo4jServer) -> None:
+async def test_a_store_with_a_newer_schema_is_refused_and_unchanged(server: Neo4jServer) -> None:
     async with open_neo4j(server) as graph:
         known = await graph.record.store_id()
     run(server, "MATCH (s:Entity {record: 'store'}) SET s.schema = 999")
@@ -112,7 +110,9 @@ async def test_a_newer_store_is_refused_and_left_as_it_is(server: Neo4jServer) -
     assert "vicw_chunk_tries" in names(server, "SHOW INDEXES YIELD name")
 
 
-async def test_an_older_store_is_brought_up_once(server: Neo4jServer, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_concurrent_starts_migrate_an_older_store_once(
+    server: Neo4jServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with open_neo4j(server) as graph:
         await put(graph, [node("a")])
     grow = "MATCH (n:Entity) WHERE n.uid > '' SET n.grown = coalesce(n.grown, 0) + 1"
@@ -150,7 +150,7 @@ async def test_a_migration_that_fails_leaves_the_store_as_it_was(
     assert names(server, "MATCH (s:Entity {record: 'store'}) RETURN s.schema") == {schema.FIRST}
 
 
-async def test_there_are_five_labels_and_what_is_the_stores_own_is_seen_by_nobody(
+async def test_store_records_use_the_five_labels_and_are_not_scanned(
     graph: Neo4jGraphStore, server: Neo4jServer
 ) -> None:
     async def work(transaction: GraphTransaction) -> None:
@@ -206,7 +206,7 @@ async def test_edges_of_a_type_that_is_no_longer_registered_are_still_audited(
 
 
 @pytest.fixture(autouse=True)
-def _whole_again(neo4j_server: Neo4jServer) -> Iterator[None]:
+def _empty_after_test(neo4j_server: Neo4jServer) -> Iterator[None]:
     """What a test dropped must not be missed by the next."""
     yield
     empty_neo4j(neo4j_server)

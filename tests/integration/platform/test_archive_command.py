@@ -17,7 +17,7 @@ def embedding_url() -> str:
     return "http://127.0.0.1:9/v1"  # nothing is embedded
 
 
-def test_from_a_data_directory_to_the_platform_and_back(
+def test_export_and_backup_round_trip_between_embedded_and_platform_stores(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("archive", "maintain", "keys"):

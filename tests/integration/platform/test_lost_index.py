@@ -25,7 +25,7 @@ def embedding_url(model: Foreign) -> str:
     return model.url
 
 
-async def test_a_service_that_starts_says_that_the_collection_was_lost() -> None:
+async def test_a_starting_service_reports_a_lost_collection_as_rebuilding() -> None:
     async with engines() as opened:
         assert "rebuilding" not in await opened.describe("t"), "there was nothing to lose"
         await fill(opened, "a", "b")
@@ -48,7 +48,7 @@ async def test_a_service_that_starts_says_that_the_collection_was_lost() -> None
         assert "rebuilding" not in await opened.describe("t")
 
 
-async def test_who_runs_knows_of_the_loss_before_there_is_an_empty_collection() -> None:
+async def test_a_running_service_is_marked_rebuilding_before_vectors_respond_again() -> None:
     async with engines() as opened, engines() as other:
         await fill(opened, "a")
         following = asyncio.create_task(other.indexes.follow())
@@ -70,7 +70,7 @@ async def test_who_runs_knows_of_the_loss_before_there_is_an_empty_collection() 
         assert current.points == 0
 
 
-async def test_a_collection_that_is_there_is_not_taken_for_lost() -> None:
+async def test_an_existing_collection_is_not_marked_as_rebuilding() -> None:
     async with engines() as opened:
         await store(opened, "a")
         await opened.restore_index()
@@ -79,7 +79,7 @@ async def test_a_collection_that_is_there_is_not_taken_for_lost() -> None:
         assert (await opened.graph.record.models()).rebuilding is None
 
 
-async def test_what_was_never_indexed_is_not_lost() -> None:
+async def test_loss_of_a_never_filled_collection_is_not_marked_as_rebuilding() -> None:
     async with engines() as opened:
         await store(opened, "a")
         await lose()
@@ -87,7 +87,7 @@ async def test_what_was_never_indexed_is_not_lost() -> None:
         assert (opened.indexes.rebuilding, (await opened.graph.outbox.backlog()).waiting) == (None, 1)
 
 
-async def test_reindexing_by_hand_makes_a_lost_collection_whole() -> None:
+async def test_reindex_fills_a_lost_collection() -> None:
     async with engines() as opened:
         await fill(opened, "a", "b", "c")
         await lose()

@@ -46,7 +46,7 @@ async def identity(opened: Engines, name: str) -> ModelIdentity:
         return (await platform.indexes.servers.find_by_name(name))[1]
 
 
-async def test_a_change_is_made_told_of_and_cleared_up_after(old: Foreign, new: Foreign) -> None:
+async def test_reindex_switches_the_model_and_drop_old_removes_the_previous_index(old: Foreign, new: Foreign) -> None:
     async with engines() as opened, open_platform() as platform:
         await fill(opened, "a", "b", "c")
         began = time.monotonic()
@@ -64,13 +64,13 @@ async def test_a_change_is_made_told_of_and_cleared_up_after(old: Foreign, new: 
         assert (await change(platform)).embedded == 0, "the index in use has everything"
 
 
-async def test_a_store_that_is_empty_has_nothing_to_index() -> None:
+async def test_reindex_of_an_empty_store_raises_missing_record_error() -> None:
     async with open_platform() as platform:
         with pytest.raises(MissingRecordError):
             await change(platform)
 
 
-async def test_a_swap_that_was_killed_before_the_graph_knew_is_no_mismatch() -> None:
+async def test_a_reindex_killed_after_the_alias_swap_continues_without_mismatch() -> None:
     async with engines() as opened:
         await fill(opened, "a")
         other = await identity(opened, "new")
@@ -88,7 +88,7 @@ async def test_a_swap_that_was_killed_before_the_graph_knew_is_no_mismatch() -> 
         assert (await platform.graph.record.models()).used == other
 
 
-async def test_a_graph_and_an_alias_of_two_models_are_refused_with_the_command() -> None:
+async def test_a_model_mismatch_of_graph_and_alias_names_the_reindex_command() -> None:
     async with engines() as opened:
         other = await identity(opened, "new")
     async with open_platform() as platform:
@@ -98,7 +98,7 @@ async def test_a_graph_and_an_alias_of_two_models_are_refused_with_the_command()
                 pass
 
 
-async def test_a_model_whose_server_is_gone_is_left_by_the_command_that_is_told(
+async def test_reindex_leaves_a_model_whose_embedding_server_is_gone(
     new: Foreign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with engines() as opened:
@@ -113,7 +113,7 @@ async def test_a_model_whose_server_is_gone_is_left_by_the_command_that_is_told(
         assert opened.indexes.read_index.model.name == "new"
 
 
-async def test_a_change_is_given_up_by_naming_the_model_in_use(
+async def test_reindex_to_the_model_in_use_cancels_a_started_change(
     new: Foreign, monkeypatch: pytest.MonkeyPatch, old: Foreign
 ) -> None:
     async with engines() as opened:

@@ -26,7 +26,7 @@ def item(name: str) -> dict[str, Any]:
     return {"id": name, "text": f"{name} went from Oslo to Bergen.", "extraction": {"entities": entities}}
 
 
-async def test_the_sleep_worker_goes_on_message_by_message_until_all_is_merged(
+async def test_the_sleep_worker_resolves_duplicates_over_several_messages(
     start: Start, wiring: IngestWiring, redis_server: RedisServer
 ) -> None:
     graph = wiring.engines.graph

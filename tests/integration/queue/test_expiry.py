@@ -25,7 +25,9 @@ async def live(wiring: IngestWiring) -> dict[str | None, Node]:
     return {node.source_id or node.name: node for node in found if node.retired_at is None}
 
 
-async def test_the_worker_retires_what_has_expired_whenever_it_is_woken(start: Start, wiring: IngestWiring) -> None:
+async def test_the_worker_retires_expired_items_when_woken_by_request_or_beat(
+    start: Start, wiring: IngestWiring
+) -> None:
     graph = wiring.engines.graph
 
     async def tell(*items: dict[str, Any]) -> None:

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.process
 THINGS = "amulet lighthouse violin bakery orchard telescope ferry castle notebook glacier parrot harbour".split()
 
 
-async def test_the_worker_consolidates_what_has_grown_and_at_night_everything(
+async def test_catch_up_consolidates_grown_contexts_and_the_nightly_job_the_rest(
     start: Start, wiring: IngestWiring, redis_server: RedisServer
 ) -> None:
     graph = wiring.engines.graph
@@ -62,7 +62,7 @@ async def test_the_worker_consolidates_what_has_grown_and_at_night_everything(
     await until(over, 20)
 
 
-async def test_the_worker_forgets_what_there_is_no_room_for(
+async def test_the_eviction_job_erases_items_over_the_limit(
     start: Start, wiring: IngestWiring, redis_server: RedisServer
 ) -> None:
     graph = wiring.engines.graph

@@ -58,7 +58,7 @@ async def queues(settings: RedisSettings) -> AsyncIterator[list[CeleryQueue]]:
         yield made
 
 
-async def test_thousands_of_requests_leave_as_many_messages_as_there_are_services_at_most(
+async def test_thousands_of_wake_ups_leave_at_most_one_message_per_service(
     queues: list[CeleryQueue], client: redis.Redis
 ) -> None:
     async def requests(queue: CeleryQueue) -> None:
@@ -70,7 +70,7 @@ async def test_thousands_of_requests_leave_as_many_messages_as_there_are_service
     assert (1 <= waiting(client, INGEST_QUEUE) <= len(queues), failed()) == (True, 0)
 
 
-async def test_whoever_comes_after_a_worker_took_the_message_wakes_it_again(
+async def test_a_wake_up_after_the_message_was_taken_sends_another(
     queues: list[CeleryQueue], client: redis.Redis
 ) -> None:
     for _ in range(50):
@@ -80,7 +80,7 @@ async def test_whoever_comes_after_a_worker_took_the_message_wakes_it_again(
         client.lpop(INGEST_QUEUE)
 
 
-async def test_no_message_waits_for_ever(
+async def test_every_wake_up_message_has_an_expiry(
     queues: list[CeleryQueue], settings: RedisSettings, client: redis.Redis
 ) -> None:
     app = make_celery("test", settings)
@@ -95,7 +95,7 @@ async def test_no_message_waits_for_ever(
     assert all(datetime.fromisoformat(message["headers"]["expires"]) > datetime.now(UTC) for message in kept)
 
 
-def test_the_clock_adds_nothing_to_what_nobody_takes(settings: RedisSettings, client: redis.Redis) -> None:
+def test_the_beat_sends_no_message_while_one_waits(settings: RedisSettings, client: redis.Redis) -> None:
     app = make_celery("test", settings)
     schedule = [Tick(INDEX, INGEST_QUEUE, 0, 60), Tick(RECONCILE, SLEEP_QUEUE, 0, 60)]
     try:
@@ -109,7 +109,7 @@ def test_the_clock_adds_nothing_to_what_nobody_takes(settings: RedisSettings, cl
         app.close()
 
 
-def test_a_message_for_another_task_puts_the_clock_off_for_a_minute_at_most(
+def test_another_tasks_waiting_message_delays_a_tick_up_to_a_minute(
     settings: RedisSettings, client: redis.Redis
 ) -> None:
     app = make_celery("test", settings)
@@ -128,7 +128,9 @@ def test_a_message_for_another_task_puts_the_clock_off_for_a_minute_at_most(
         app.close()
 
 
-async def test_a_redis_without_room_is_no_error_of_whoever_wakes(start_redis: Callable[[], RedisProcess]) -> None:
+async def test_waking_over_a_full_redis_raises_nothing_and_is_retried_soon(
+    start_redis: Callable[[], RedisProcess],
+) -> None:
     settings = RedisSettings(url=start_redis().server.database(0))
     queue, app = CeleryQueue(settings), make_celery("test", settings)
     failed = counted("vicw_queue_send_failures_total")
@@ -152,7 +154,7 @@ async def test_a_redis_without_room_is_no_error_of_whoever_wakes(start_redis: Ca
             app.close()
 
 
-def test_one_chain_of_tasks_goes_on_at_a_time(client: redis.Redis) -> None:
+def test_only_one_task_chain_holds_the_lock_at_a_time(client: redis.Redis) -> None:
     chain = JobLock(client, "task")
     first = chain.hold(None)
     assert first is not None
@@ -165,7 +167,7 @@ def test_one_chain_of_tasks_goes_on_at_a_time(client: redis.Redis) -> None:
     assert chain.hold(None) not in {None, first}
 
 
-def test_a_chain_may_rest_before_another_begins_unless_that_is_cut_short(client: redis.Redis) -> None:
+def test_a_task_chain_rests_before_the_next_unless_cut_short(client: redis.Redis) -> None:
     chain = JobLock(client, "task")
     first = chain.hold(None)
     assert first is not None
@@ -177,7 +179,7 @@ def test_a_chain_may_rest_before_another_begins_unless_that_is_cut_short(client:
     assert chain.hold(None) not in {None, first}
 
 
-def test_a_chain_whose_worker_died_is_given_up(client: redis.Redis) -> None:
+def test_a_task_chain_whose_lock_expired_is_replaced(client: redis.Redis) -> None:
     chain = JobLock(client, "task")
     first = chain.hold(None)
     client.delete(key_of("task"))  # its time has run out

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.process
 @pytest.mark.servers
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("start", [neo4j.docker, docker, docker_qdrant], ids=["neo4j", "redis", "qdrant"])
-def test_each_engine_comes_from_the_real_docker_and_survives_a_kill(start: Callable[[], ServerProcess[Any]]) -> None:
+def test_each_engine_starts_and_restarts_in_real_docker(start: Callable[[], ServerProcess[Any]]) -> None:
     if reason := container.refusal_of(container.PING, "", container.ANSWER_SECONDS):
         pytest.skip(f"no Docker: {reason}")
     process = start()
@@ -58,14 +58,16 @@ def test_a_killed_container_comes_back_with_its_data(served: Engine) -> None:
     assert served.removed
 
 
-def test_an_image_that_cannot_be_pulled(served: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_image_that_cannot_be_pulled_makes_the_server_unavailable(
+    served: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("VICW_TEST_REDIS_IMAGE", "redis:other")
     with pytest.raises(Unavailable, match="pull access denied"):
         docker()
     assert len(served.pulled) == 1
 
 
-def test_what_does_not_answer_leaves_no_container(served: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_container_that_does_not_answer_is_removed(served: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Engine, "run", lambda engine: None)
     with pytest.raises(Unavailable, match=r"it ended instead of answering; its log ends:\n.*out of room"):
         docker()

@@ -14,7 +14,7 @@ from vicw_client import AsyncVicwClient, VicwClient
 from vicw_client.errors import VicwClientError
 
 
-def test_the_two_clients_offer_the_same() -> None:
+def test_sync_and_async_clients_offer_the_same_methods() -> None:
     def offer(kind: type) -> dict[str, list[str]]:
         return {
             name.removeprefix("a"): list(inspect.signature(member).parameters)
@@ -26,7 +26,7 @@ def test_the_two_clients_offer_the_same() -> None:
     assert inspect.signature(VicwClient).parameters.keys() == inspect.signature(AsyncVicwClient).parameters.keys()
 
 
-def test_address_from_argument_variable_and_default(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_address_comes_from_argument_variable_or_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("VICW_URL", raising=False)
     with VicwClient() as client:
         assert client.address == "http://127.0.0.1:8080"
@@ -37,7 +37,7 @@ def test_address_from_argument_variable_and_default(monkeypatch: pytest.MonkeyPa
         assert client.address == "http://other.test:9000"
 
 
-def test_questions_go_to_retrieval_where_it_is_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_retrieve_requests_go_to_a_separate_retrieval_url(monkeypatch: pytest.MonkeyPatch) -> None:
     def asked(*given: str, **named: str) -> str:
         seen: list[str] = []
 
@@ -73,7 +73,7 @@ def test_key_and_path_prefix_are_sent() -> None:
         assert client.ready()
 
 
-def test_speaks_through_a_unix_socket(tmp_path: Path) -> None:
+def test_the_client_connects_through_a_unix_socket(tmp_path: Path) -> None:
     path = tmp_path / "s"
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
@@ -93,7 +93,7 @@ def test_speaks_through_a_unix_socket(tmp_path: Path) -> None:
         thread.join()
 
 
-def test_a_proxy_of_the_environment_is_not_used_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_environment_proxy_is_not_used_for_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]

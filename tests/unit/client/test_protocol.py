@@ -94,7 +94,7 @@ def call(request: pytest.FixtureRequest) -> Call:
     return chosen
 
 
-def test_sends_fields_and_omits_defaults(call: Call) -> None:
+def test_ingest_sends_given_fields_and_omits_defaults(call: Call) -> None:
     seen: list[httpx.Request] = []
 
     def handler(request: httpx.Request) -> httpx.Response:
@@ -149,7 +149,7 @@ THING: dict[str, Any] = {
         ("rename", ["a/b", "Ana"], {}, "POST /entities/a%2Fb/rename", {"name": "Ana"}),
     ],
 )
-def test_asks_who_is_who(
+def test_entity_methods_send_their_path_and_body(
     call: Call, method: str, given: list[str], named: dict[str, Any], path: str, body: dict[str, str] | None
 ) -> None:
     seen: list[httpx.Request] = []
@@ -169,7 +169,7 @@ def test_asks_who_is_who(
     assert (json.loads(asked.content) if asked.content else None) == body
 
 
-def test_takes_items_back_and_sends_that_again_as_it_is(call: Call) -> None:
+def test_retract_is_retried_with_the_same_request(call: Call) -> None:
     seen: list[httpx.Request] = []
 
     def handler(request: httpx.Request) -> httpx.Response:
@@ -184,7 +184,7 @@ def test_takes_items_back_and_sends_that_again_as_it_is(call: Call) -> None:
     ] * 2
 
 
-def test_takes_a_request_model_and_the_callers_key(call: Call) -> None:
+def test_ingest_accepts_a_request_model_and_an_idempotency_key(call: Call) -> None:
     def handler(request: httpx.Request) -> httpx.Response:
         assert request.headers["Idempotency-Key"] == "mine"
         return httpx.Response(201, json=STORED)
@@ -195,7 +195,7 @@ def test_takes_a_request_model_and_the_callers_key(call: Call) -> None:
         call(handler, "ingest", request, context="c")
 
 
-def test_retries_with_one_idempotency_key(call: Call) -> None:
+def test_ingest_retries_use_one_idempotency_key(call: Call) -> None:
     keys: list[str] = []
 
     def handler(request: httpx.Request) -> httpx.Response:
@@ -227,7 +227,9 @@ def test_retries_with_one_idempotency_key(call: Call) -> None:
     ],
 )
 @pytest.mark.parametrize("with_document", [True, False])
-def test_maps_statuses(call: Call, status: int, error: type[Exception], tries: int, with_document: bool) -> None:
+def test_http_statuses_map_to_client_errors(
+    call: Call, status: int, error: type[Exception], tries: int, with_document: bool
+) -> None:
     count = 0
 
     def handler(request: httpx.Request) -> httpx.Response:
@@ -257,7 +259,7 @@ GRAPH_ANSWER = {"start": ["1"], "nodes": [], "edges": [], "complete": False, "to
         ("flow", {"flow": "f"}),
     ],
 )
-def test_each_question_to_the_graph_has_a_path_of_its_own(call: Call, question: str, fields: dict[str, Any]) -> None:
+def test_each_graph_question_has_its_own_path(call: Call, question: str, fields: dict[str, Any]) -> None:
     seen: list[tuple[str, dict[str, Any]]] = []
 
     def graph(request: httpx.Request) -> httpx.Response:
@@ -296,7 +298,9 @@ def test_a_service_that_lacks_the_path_is_named_with_the_setting(call: Call) -> 
         (httpx.DecodingError, UnexpectedAnswerError, 1),
     ],
 )
-def test_maps_transport_errors(call: Call, cause: type[httpx.RequestError], error: type[Exception], tries: int) -> None:
+def test_transport_errors_map_to_client_errors(
+    call: Call, cause: type[httpx.RequestError], error: type[Exception], tries: int
+) -> None:
     count = 0
 
     def handler(request: httpx.Request) -> httpx.Response:
@@ -311,7 +315,7 @@ def test_maps_transport_errors(call: Call, cause: type[httpx.RequestError], erro
     assert count == tries
 
 
-def test_names_wrong_fields_of_the_server_and_of_its_own_check(call: Call) -> None:
+def test_wrong_fields_are_named_by_the_server_and_by_the_client(call: Call) -> None:
     wrong = [{"field": "items[0].text", "problem": "is empty", "fix": "Say something"}]
 
     def handler(request: httpx.Request) -> httpx.Response:
@@ -329,7 +333,7 @@ def test_names_wrong_fields_of_the_server_and_of_its_own_check(call: Call) -> No
         call(handler, "retrieve", query=" ")
 
 
-def test_tolerates_what_a_newer_server_adds_but_not_another_service(call: Call) -> None:
+def test_fields_of_a_newer_server_are_accepted_but_not_another_service(call: Call) -> None:
     newer = {**FOUND, "intent": {**FOUND["intent"], "mood": "curious"}, "more": 1}  # type: ignore[dict-item]
     assert call(lambda _: httpx.Response(200, json=newer), "retrieve", query="q").text == ""
     for body in (b"<html>", b"{}", b""):
@@ -337,7 +341,7 @@ def test_tolerates_what_a_newer_server_adds_but_not_another_service(call: Call) 
             call(lambda _, body=body: httpx.Response(200, content=body), "retrieve", query="q")
 
 
-def test_waits_for_a_job(call: Call) -> None:
+def test_wait_for_polls_a_job_until_it_is_done(call: Call) -> None:
     states = iter(["running", "running", "done"])
 
     def handler(request: httpx.Request) -> httpx.Response:
@@ -349,13 +353,13 @@ def test_waits_for_a_job(call: Call) -> None:
     assert call(handler, "wait_for", stored) is stored
 
 
-def test_a_job_that_is_done_without_a_result_is_no_answer(call: Call) -> None:
+def test_a_done_job_without_a_result_is_an_unexpected_answer(call: Call) -> None:
     done = {**job("done"), "result": None}
     with pytest.raises(UnexpectedAnswerError, match="lacks the result"):
         call(lambda _: httpx.Response(200, json=done), "wait_for", "j", 10.0)
 
 
-def test_a_job_that_failed_says_of_what(call: Call) -> None:
+def test_a_failed_job_names_its_failures(call: Call) -> None:
     failure = {"id": "i1", "uid": "1", "passage": "p", "tries": 30, "error": "refused", "dead": True}
     failed = {**job("failed"), "passages_failed": 2, "failures": [failure]}
     with pytest.raises(JobFailedError, match="2 passages were given up; of i1: refused") as raised:
@@ -363,12 +367,12 @@ def test_a_job_that_failed_says_of_what(call: Call) -> None:
     assert raised.value.status.failures[0].passage == "p"
 
 
-def test_stops_waiting_at_the_deadline(call: Call) -> None:
+def test_wait_for_stops_at_its_deadline(call: Call) -> None:
     with pytest.raises(JobTimeoutError, match="4 passages"):
         call(lambda _: httpx.Response(200, json=job("running")), "wait_for", "j", 0.05)
 
 
-def test_ready_is_an_answer_even_when_the_server_is_down(call: Call) -> None:
+def test_ready_returns_false_with_a_reason_when_the_server_is_down(call: Call) -> None:
     def down(request: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("refused", request=request)
 

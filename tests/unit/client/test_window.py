@@ -28,7 +28,7 @@ def test_a_short_conversation_is_sent_as_it_is_and_nothing_is_stored(open_window
     assert vicw.items == {}
 
 
-def test_over_the_mark_the_oldest_turns_are_stored_and_leave(open_window: Open, vicw: FakeVicw) -> None:
+def test_over_offload_at_the_oldest_turns_are_stored_and_removed(open_window: Open, vicw: FakeVicw) -> None:
     window = open_window(offload_at=0.7, offload_to=0.5, memory_share=0.0)
     say(window, 1, 3)
     assert vicw.items == {}, "sixty words of seventy"
@@ -37,7 +37,7 @@ def test_over_the_mark_the_oldest_turns_are_stored_and_leave(open_window: Open, 
     assert contents(window("ask", "And now?")) == ["question 3", "answer 3", "question 4", "answer 4", "And now?"]
 
 
-def test_turns_are_stored_with_who_said_them_when_and_in_which_thread(open_window: Open, vicw: FakeVicw) -> None:
+def test_turns_are_stored_with_speaker_timestamp_and_flow(open_window: Open, vicw: FakeVicw) -> None:
     window = open_window(flow_id="monday", speakers={"assistant": "Helper"}, item={"sensitivity": "personal"})
     when = datetime(2026, 1, 19, 10, tzinfo=UTC)
     window("ask", "My sister moves.", name="Ana María", timestamp=when)
@@ -61,7 +61,7 @@ def test_turns_are_stored_with_who_said_them_when_and_in_which_thread(open_windo
     assert answered["id"].endswith("-2")
 
 
-def test_times_of_turns_grow_so_that_their_order_is_kept(vicw: FakeVicw) -> None:
+def test_timestamps_of_turns_increase_strictly(vicw: FakeVicw) -> None:
     options = WindowOptions(context="chat", window_tokens=1000)
     core = WindowCore(options, AT_ONCE, "/retrieve", clock=lambda: datetime(2026, 1, 19, 10, tzinfo=UTC))
     with VicwClient("http://vicw.test", transport=httpx.MockTransport(vicw.handle)) as client:
@@ -86,9 +86,7 @@ def test_a_flush_stores_everything_once_and_the_conversation_stays(open_window: 
     assert len(window("messages")) == 4
 
 
-def test_memory_stands_before_the_question_and_repeats_nothing_that_is_in_the_window(
-    open_window: Open, vicw: FakeVicw
-) -> None:
+def test_memory_precedes_the_question_and_repeats_no_turn_in_the_window(open_window: Open, vicw: FakeVicw) -> None:
     window = open_window(window_tokens=100, memory_share=0.5, offload_at=0.4, offload_to=0.2)
     window("ask", "The sister is Carla, the town is Lisbon")
     window("answer", "Noted. " + "lo " * 30)
@@ -122,14 +120,14 @@ def test_a_call_of_a_tool_and_its_answer_stay_together(open_window: Open, vicw: 
     assert 'weather({"town": "Lisbon"})' in vicw.texts
 
 
-def test_a_call_that_was_never_answered_is_not_sent_to_a_model(open_window: Open) -> None:
+def test_an_unanswered_tool_call_is_not_sent_to_the_model(open_window: Open) -> None:
     window = open_window()
     window("ask", "How is the weather?")
     window("add", {"role": "assistant", "content": None, "tool_calls": [TOOL_CALL]})
     assert [message["role"] for message in window("ask", "Never mind")] == ["user", "user"]
 
 
-def test_roles_that_are_not_to_be_remembered_leave_without_being_stored(open_window: Open, vicw: FakeVicw) -> None:
+def test_turns_of_roles_not_in_remember_leave_without_being_stored(open_window: Open, vicw: FakeVicw) -> None:
     window = open_window(remember={"user"}, memory_share=0.0)
     say(window, 1, 8)
     window("close")
@@ -137,7 +135,7 @@ def test_roles_that_are_not_to_be_remembered_leave_without_being_stored(open_win
     assert len(vicw.items) == 8
 
 
-def test_a_long_text_is_asked_for_by_its_ends(open_window: Open, vicw: FakeVicw) -> None:
+def test_a_long_question_is_retrieved_by_its_beginning_and_end(open_window: Open, vicw: FakeVicw) -> None:
     window = open_window(window_tokens=10_000)
     window("ask", "first " + "la " * 3000 + "last?")
     (body,) = vicw.sent("/retrieve")

@@ -14,9 +14,7 @@ from vicw_client import BadRequestError, NotStoredError, SpoolError, VicwClient
 
 
 @pytest.mark.parametrize("fault", [httpx.ConnectError, httpx.ReadTimeout, 429, 503, 507, 500, 401, 404])
-def test_while_the_server_is_away_the_chat_goes_on_and_no_turn_is_lost(
-    open_window: Open, vicw: FakeVicw, fault: Any
-) -> None:
+def test_the_chat_continues_and_loses_no_turn_while_ingest_fails(open_window: Open, vicw: FakeVicw, fault: Any) -> None:
     window = open_window(memory_share=0.0)
     vicw.fails = {"/ingest": fault}
     messages = say(window, 1, 12)
@@ -32,7 +30,7 @@ def test_while_the_server_is_away_the_chat_goes_on_and_no_turn_is_lost(
     assert window.look("last_error") is None
 
 
-def test_a_server_that_is_away_is_not_asked_again_at_once(open_window: Open, vicw: FakeVicw) -> None:
+def test_an_unavailable_server_is_not_retried_at_once(open_window: Open, vicw: FakeVicw) -> None:
     window = open_window(PATIENT)
     vicw.fails = {"/ingest": 503, "/retrieve": 503}
     say(window, 1, 12)
@@ -42,7 +40,9 @@ def test_a_server_that_is_away_is_not_asked_again_at_once(open_window: Open, vic
 
 
 @pytest.mark.parametrize("fault", [httpx.ConnectError, httpx.ReadTimeout, 422, 429, 500])
-def test_without_memory_the_messages_come_all_the_same(open_window: Open, vicw: FakeVicw, fault: Any) -> None:
+def test_messages_are_returned_without_memory_when_retrieval_fails(
+    open_window: Open, vicw: FakeVicw, fault: Any
+) -> None:
     window = open_window()
     vicw.fails = {"/retrieve": fault}
     assert window("ask", "Is anybody there?") == [{"role": "user", "content": "Is anybody there?"}]
@@ -71,7 +71,7 @@ def test_a_turn_that_is_refused_is_put_aside_and_blocks_no_other(open_window: Op
     window("close")
 
 
-def test_a_turn_over_which_the_server_fails_again_and_again_is_put_aside(open_window: Open, vicw: FakeVicw) -> None:
+def test_a_turn_that_fails_the_server_repeatedly_is_put_aside(open_window: Open, vicw: FakeVicw) -> None:
     window = open_window(memory_share=0.0)
     vicw.breaks = "question 1 "
     say(window, 1, 14)
@@ -79,7 +79,7 @@ def test_a_turn_over_which_the_server_fails_again_and_again_is_put_aside(open_wi
     assert "answer 1 " in " ".join(vicw.texts)
 
 
-def test_what_is_refused_before_it_is_sent_is_put_aside_too(open_window: Open, vicw: FakeVicw) -> None:
+def test_turns_refused_by_the_client_itself_are_put_aside_too(open_window: Open, vicw: FakeVicw) -> None:
     window = open_window()
     window("ask", "fine")
     window("answer", "a NUL \x00 in it")
@@ -89,7 +89,7 @@ def test_what_is_refused_before_it_is_sent_is_put_aside_too(open_window: Open, v
     assert vicw.texts == ["fine"]
 
 
-def test_closing_raises_where_turns_would_be_lost_and_can_be_done_again(open_window: Open, vicw: FakeVicw) -> None:
+def test_close_raises_if_turns_would_be_lost_and_can_be_repeated(open_window: Open, vicw: FakeVicw) -> None:
     window = open_window()
     window("ask", "Remember me")
     vicw.fails = {"/ingest": httpx.ConnectError}
@@ -103,7 +103,7 @@ def test_closing_raises_where_turns_would_be_lost_and_can_be_done_again(open_win
         window("ask", "Still there?")
 
 
-def test_a_window_in_with_stores_what_is_in_it(vicw: FakeVicw) -> None:
+def test_a_window_as_context_manager_stores_its_turns_on_exit(vicw: FakeVicw) -> None:
     with VicwClient("http://vicw.test", retry=AT_ONCE, transport=httpx.MockTransport(vicw.handle)) as client:
         with client.window(context="chat", window_tokens=100) as window:
             window.ask("Remember me")
@@ -115,7 +115,7 @@ def test_a_window_in_with_stores_what_is_in_it(vicw: FakeVicw) -> None:
         assert "1 turns are not stored" in str(error.value.__notes__), "the error is not hidden by another"
 
 
-def test_after_a_restart_the_conversation_goes_on_from_its_spool(
+def test_a_conversation_continues_from_its_spool_after_a_restart(
     open_window: Open, vicw: FakeVicw, tmp_path: Path
 ) -> None:
     spool = tmp_path / "new" / "chat.jsonl"
@@ -141,7 +141,7 @@ def test_after_a_restart_the_conversation_goes_on_from_its_spool(
     assert contents(third("messages"))[-1] == "answer 9"
 
 
-def test_what_was_refused_is_tried_again_after_a_restart(open_window: Open, vicw: FakeVicw, tmp_path: Path) -> None:
+def test_refused_turns_are_retried_after_a_restart(open_window: Open, vicw: FakeVicw, tmp_path: Path) -> None:
     spool = tmp_path / "chat.jsonl"
     vicw.refuses = "question 1 "
     window = open_window(spool=spool, memory_share=0.0)
@@ -152,12 +152,12 @@ def test_what_was_refused_is_tried_again_after_a_restart(open_window: Open, vicw
     assert len(vicw.items) == 16
 
 
-def test_a_spool_that_cannot_be_opened_is_told(open_window: Open, tmp_path: Path) -> None:
+def test_a_spool_that_cannot_be_opened_raises_spool_error(open_window: Open, tmp_path: Path) -> None:
     with pytest.raises(SpoolError, match="Name a file that can be written"):
         open_window(spool=tmp_path)
 
 
-def test_the_chat_waits_for_an_answer_no_longer_than_it_is_told() -> None:
+def test_ask_uses_the_window_timeout_and_flush_the_client_timeout() -> None:
     waits: list[Any] = []
 
     def handle(request: httpx.Request) -> httpx.Response:

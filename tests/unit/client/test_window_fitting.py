@@ -37,7 +37,7 @@ def numbers(units: list[Any]) -> list[int]:
 
 @given(st.lists(st.tuples(ROLES, st.integers(0, 30)), min_size=1, max_size=30), st.integers(0, 200))
 @settings(max_examples=300 * TIMES)
-def test_what_is_shown_fits_in_order_with_the_newest_and_its_question(said: list[tuple[str, int]], room: int) -> None:
+def test_newest_turns_fit_the_budget_in_order_with_their_question(said: list[tuple[str, int]], room: int) -> None:
     turns = turns_of([kind for kind, _ in said])
     costs = {turn.number: cost for turn, (_, cost) in zip(turns, said, strict=True)}
     units = units_of(turns, lambda turn: costs[turn.number])
@@ -57,7 +57,7 @@ def test_what_is_shown_fits_in_order_with_the_newest_and_its_question(said: list
 
 @given(st.lists(st.tuples(ROLES, st.integers(0, 30)), min_size=1, max_size=30), st.integers(0, 20))
 @settings(max_examples=300 * TIMES)
-def test_what_is_offloaded_makes_room_and_leaves_the_newest(said: list[tuple[str, int]], beside: int) -> None:
+def test_offloading_frees_the_budget_and_keeps_the_newest_turns(said: list[tuple[str, int]], beside: int) -> None:
     turns = turns_of([kind for kind, _ in said])
     costs = {turn.number: cost for turn, (_, cost) in zip(turns, said, strict=True)}
     units = units_of(turns, lambda turn: costs[turn.number])

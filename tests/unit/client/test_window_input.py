@@ -14,7 +14,7 @@ from vicw_client import BadRequestError, VicwClient, WindowOptions
 TOOL_CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"town": "Lisbon"}'}}
 
 
-def test_text_longer_than_the_window_is_refused_with_the_fix_and_changes_nothing(open_window: Open) -> None:
+def test_text_longer_than_the_window_is_refused_and_changes_nothing(open_window: Open) -> None:
     window = open_window(system="Be kind.")
     with pytest.raises(BadRequestError) as refused:
         window("ask", "la " * 99)
@@ -55,7 +55,7 @@ def test_a_models_empty_or_overlong_reply_is_no_error(open_window: Open, vicw: F
         ({"role": "user", "content": "x", "tool_call_id": "c1"}, "tool_call_id"),
     ],
 )
-def test_a_message_of_another_form_is_refused_by_field(open_window: Open, message: dict[str, Any], field: str) -> None:
+def test_an_invalid_message_is_refused_with_its_field(open_window: Open, message: dict[str, Any], field: str) -> None:
     window = open_window()
     with pytest.raises(BadRequestError) as refused:
         window("add", message)
@@ -92,13 +92,13 @@ def test_a_time_without_a_zone_is_refused(open_window: Open) -> None:
         ({"retrieve": {"query": "mine"}}, "retrieve.query"),
     ],
 )
-def test_options_that_are_wrong_are_named(options: dict[str, Any], field: str) -> None:
+def test_invalid_window_options_are_named(options: dict[str, Any], field: str) -> None:
     with pytest.raises(BadRequestError) as refused:
         WindowOptions(**{"context": "chat", "window_tokens": 100, **options})
     assert [wrong.field for wrong in refused.value.problem.errors] == [field]
 
 
-def test_options_are_given_as_fields_or_as_a_whole() -> None:
+def test_window_options_are_given_as_fields_or_as_one_object() -> None:
     with VicwClient("http://vicw.test") as client:
         options = WindowOptions(context="chat", window_tokens=8192)
         assert client.window(options).budget == 8192 - 1024

@@ -31,7 +31,7 @@ def path(tmp_path: Path) -> Iterator[Path]:
     yield tmp_path / "chat.jsonl"
 
 
-def test_turns_come_back_as_they_were(path: Path) -> None:
+def test_turns_are_restored_from_the_spool_unchanged(path: Path) -> None:
     with closing(opened(path)) as spool:
         for number in (1, 2, 3):
             spool.add(turn(number))
@@ -44,7 +44,7 @@ def test_turns_come_back_as_they_were(path: Path) -> None:
     assert oct(path.stat().st_mode)[-3:] == "600", "chats are private"
 
 
-def test_a_number_is_never_given_twice_even_when_all_turns_have_left(path: Path) -> None:
+def test_turn_numbers_are_never_reused_after_all_turns_have_left(path: Path) -> None:
     with closing(opened(path)) as spool:
         spool.add(turn(7))
         spool.note("left", [7])
@@ -76,7 +76,7 @@ def test_a_file_that_is_no_spool_is_left_as_it_is(path: Path, content: str) -> N
     assert path.read_text() == content
 
 
-def test_a_line_that_is_spoiled_is_named(path: Path) -> None:
+def test_a_corrupt_spool_line_is_named(path: Path) -> None:
     with closing(opened(path)) as spool:
         spool.add(turn(1))
     path.write_text(path.read_text() + "spoiled\n" + '{"left": [1]}\n')
@@ -84,7 +84,7 @@ def test_a_line_that_is_spoiled_is_named(path: Path) -> None:
         opened(path)
 
 
-def test_another_conversations_file_is_refused(path: Path) -> None:
+def test_the_spool_of_another_conversation_is_refused(path: Path) -> None:
     opened(path, flow_id="monday").close()
     with pytest.raises(SpoolError, match="has context 'chat', not 'other'"):
         opened(path, context="other")
@@ -94,13 +94,13 @@ def test_another_conversations_file_is_refused(path: Path) -> None:
         assert spool.flow_id == "monday"
 
 
-def test_a_file_in_use_is_refused_until_it_is_closed(path: Path) -> None:
+def test_a_spool_in_use_is_refused_until_it_is_closed(path: Path) -> None:
     with closing(opened(path)), pytest.raises(SpoolError, match="in use by another window"):
         opened(path)
     opened(path).close()
 
 
-def test_a_file_of_spent_lines_is_written_anew(path: Path) -> None:
+def test_a_spool_of_obsolete_lines_is_compacted(path: Path) -> None:
     with closing(opened(path)) as spool:
         spool.add(turn(1))
         for number in range(2, 702):  # three lines each
@@ -115,9 +115,7 @@ def test_a_file_of_spent_lines_is_written_anew(path: Path) -> None:
     assert [found.name for found in path.parent.iterdir()] == ["chat.jsonl"]
 
 
-def test_where_there_is_no_room_the_turn_is_not_kept_and_the_next_is(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_rejects_the_turn_but_not_the_next_one(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write = os.write
 
     def half(file: int, data: bytes) -> int:
@@ -137,7 +135,7 @@ def test_where_there_is_no_room_the_turn_is_not_kept_and_the_next_is(
         assert again.turns == {1: turn(1), 2: turn(2, "again")}
 
 
-def test_what_did_not_reach_the_disk_is_not_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_turn_whose_fsync_fails_is_not_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(file: int) -> None:
         raise OSError(5, "Input/output error")
 

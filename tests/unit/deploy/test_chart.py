@@ -62,7 +62,7 @@ def rendered(render: Callable[..., Objects]) -> Objects:
     return render()
 
 
-def _of(objects: Objects, kind: str) -> dict[str, dict[str, Any]]:
+def _objects_of_kind(objects: Objects, kind: str) -> dict[str, dict[str, Any]]:
     """Return the objects of a kind by their names, without that of the release."""
     return {each["metadata"]["name"].removeprefix("memory-"): each for each in objects if each["kind"] == kind}
 
@@ -73,7 +73,7 @@ def _pod(deployment: dict[str, Any]) -> dict[str, Any]:
 
 
 def _settings(objects: Objects) -> dict[str, str]:
-    data: dict[str, str] = _of(objects, "ConfigMap")["settings"]["data"]
+    data: dict[str, str] = _objects_of_kind(objects, "ConfigMap")["settings"]["data"]
     return data
 
 
@@ -82,7 +82,7 @@ def _values() -> dict[str, Any]:
     return values
 
 
-def test_it_has_the_services_of_docker_compose_with_the_same_commands() -> None:
+def test_the_chart_has_the_services_and_commands_of_docker_compose() -> None:
     catalogue = (CHART / "templates/_helpers.tpl").read_text("utf-8").split("{{- end -}}")[0]
     chart = yaml.safe_load("\n".join(line for line in catalogue.splitlines() if "{{" not in line))
     compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text("utf-8"))["services"]
@@ -93,31 +93,31 @@ def test_it_has_the_services_of_docker_compose_with_the_same_commands() -> None:
         assert compose[name]["image"].startswith(f"vicw-{what['image']}:")
 
 
-def test_versions_are_those_of_the_project() -> None:
+def test_chart_and_compose_versions_match_the_project() -> None:
     version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     chart = yaml.safe_load((CHART / "Chart.yaml").read_text("utf-8"))
     assert chart["version"] == chart["appVersion"] == version
     assert f"${{VICW_VERSION:-{version}}}" in (ROOT / "docker-compose.yml").read_text("utf-8")
 
 
-def test_one_helm_is_named_for_desks_and_for_ci() -> None:
+def test_ci_and_contributing_pin_the_same_helm_version() -> None:
     named = re.findall(r"cmd/helm@(v[\d.]+\d)", (ROOT / "CONTRIBUTING.md").read_text("utf-8"))
     assert re.findall(r"HELM_VERSION=(\S+)", (ROOT / ".ci/run").read_text("utf-8")) == named
 
 
-def test_it_lints(helm: str) -> None:
+def test_the_chart_lints_without_errors(helm: str) -> None:
     done = _run(helm, "lint", "--strict", str(CHART), *GIVEN)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_it_says_what_is_missing(helm: str) -> None:
+def test_rendering_without_engines_names_the_missing_values(helm: str) -> None:
     done = _run(helm, "template", "memory", str(CHART), "--kube-version", "1.31")
     assert done.returncode != 0
     assert "engines." in done.stderr
 
 
-def test_it_renders_hardened_workloads(render: Callable[..., Objects]) -> None:
-    deployments = _of(render(embeddingNext=NEXT), "Deployment")
+def test_rendered_workloads_are_hardened_and_have_limits(render: Callable[..., Objects]) -> None:
+    deployments = _objects_of_kind(render(embeddingNext=NEXT), "Deployment")
     assert deployments.keys() == {*_values()["services"], "embedding-next"}
     for deployment in deployments.values():
         pod = _pod(deployment)
@@ -131,29 +131,32 @@ def test_it_renders_hardened_workloads(render: Callable[..., Objects]) -> None:
 
 
 def test_every_service_has_the_embedding_servers_secret(render: Callable[..., Objects]) -> None:
-    for deployment in _of(render(embeddingNext=NEXT), "Deployment").values():
+    for deployment in _objects_of_kind(render(embeddingNext=NEXT), "Deployment").values():
         (container,) = _pod(deployment)["containers"]
         (secret,) = [each["valueFrom"] for each in container["env"] if each["name"] == "VICW_EMBEDDING_API_KEY"]
         assert (secret["secretKeyRef"]["name"], secret["secretKeyRef"]["key"]) == ("engines", "embedding-api-key")
 
 
-def test_the_keys_of_the_secret_are_told() -> None:
+def test_values_yaml_lists_every_key_of_the_secret() -> None:
     read = set(re.findall(r'"([a-z0-9-]+-(?:password|key))"', (CHART / "templates/workloads.yaml").read_text("utf-8")))
     told = set(re.findall(r"[a-z0-9-]+-(?:password|key)\b", (CHART / "values.yaml").read_text("utf-8")))
     assert read == told
     assert "embedding-api-key" in read
 
 
-def test_what_answers_can_be_reached_and_multiplied(rendered: Objects) -> None:
+def test_http_services_have_a_service_autoscaler_and_disruption_budget(rendered: Objects) -> None:
     for kind in ("Service", "HorizontalPodAutoscaler", "PodDisruptionBudget"):
-        assert _of(rendered, kind).keys() == {"ingest", "retrieval", "embedding"}
+        assert _objects_of_kind(rendered, kind).keys() == {"ingest", "retrieval", "embedding"}
     paths = [path["path"] for each in rendered if each["kind"] == "Ingress" for path in _paths(each)]
     assert paths == ["/ingest", "/retrieve"]
 
 
-def test_no_engine_that_is_away_takes_pods_out_of_a_service_that_answers_without_it(rendered: Objects) -> None:
-    deployments = _of(rendered, "Deployment")
-    probed = {name: _pod(deployments[name])["containers"][0]["readinessProbe"] for name in _of(rendered, "Service")}
+def test_readiness_probes_of_ingest_and_retrieval_do_not_depend_on_engines(rendered: Objects) -> None:
+    deployments = _objects_of_kind(rendered, "Deployment")
+    probed = {
+        name: _pod(deployments[name])["containers"][0]["readinessProbe"]
+        for name in _objects_of_kind(rendered, "Service")
+    }
     assert {name: probe["httpGet"]["path"] for name, probe in probed.items()} == {
         "ingest": "/healthz",
         "retrieval": "/healthz",
@@ -166,7 +169,7 @@ def test_the_next_model_is_served_beside_the_one_in_use(render: Callable[..., Ob
     url = "http://memory-embedding:8080/v1"
     assert _settings(before)["VICW_EMBEDDING_URL"] == url
     assert _settings(objects)["VICW_EMBEDDING_URL"] == f"{url},http://memory-embedding-next:8080/v1"
-    deployments, services = _of(objects, "Deployment"), _of(objects, "Service")
+    deployments, services = _objects_of_kind(objects, "Deployment"), _objects_of_kind(objects, "Service")
     used, following = deployments["embedding"], deployments["embedding-next"]
     for made in (services["embedding-next"], following):
         selector = made["spec"]["selector"]
@@ -178,11 +181,11 @@ def test_the_next_model_is_served_beside_the_one_in_use(render: Callable[..., Ob
     assert models == ({_values()["model"]["name"]}, {"Qwen3-Embedding-0.6B"})
     assert _pod(following)["containers"][0]["resources"] == {"limits": {"memory": "2Gi"}, **NEXT_REQUESTS}
     assert {"name": "models", "persistentVolumeClaim": {"claimName": "ggufs"}} in _pod(following)["volumes"]
-    others = {name: _pod(each) for name, each in _of(before, "Deployment").items()}
+    others = {name: _pod(each) for name, each in _objects_of_kind(before, "Deployment").items()}
     assert others == {name: _pod(each) for name, each in deployments.items() if name != "embedding-next"}
 
 
-def test_a_setting_of_the_users_takes_the_place_of_the_charts(render: Callable[..., Objects]) -> None:
+def test_user_settings_override_chart_settings(render: Callable[..., Objects]) -> None:
     own = {
         "VICW_EMBEDDING_URL": "http://gpu:8000/v1",
         "VICW_TRACES_ENDPOINT": "http://collector:4318",
@@ -192,7 +195,7 @@ def test_a_setting_of_the_users_takes_the_place_of_the_charts(render: Callable[.
     objects = render(settings=own, embeddingNext=NEXT)
     assert _settings(objects).items() >= {name: str(value) for name, value in own.items()}.items()
     assert {"VICW_LOG_FORMAT", "VICW_NEO4J_URL"} <= _settings(objects).keys()
-    for deployment in _of(objects, "Deployment").values():
+    for deployment in _objects_of_kind(objects, "Deployment").values():
         container = _pod(deployment)["containers"][0]
         assert container["envFrom"] == [{"configMapRef": {"name": "memory-settings"}}]
         assert own.keys().isdisjoint(variable["name"] for variable in container["env"])
@@ -213,15 +216,15 @@ def _paths(ingress: dict[str, Any]) -> list[dict[str, Any]]:
     return paths
 
 
-def test_no_image_or_secret_is_written_down() -> None:
+def test_the_chart_contains_no_password_and_no_latest_tag() -> None:
     text = "".join(path.read_text("utf-8") for path in CHART.rglob("*") if path.is_file())
     assert not re.search(r"(?i)password:\s*\S", text)
     assert not re.search(r":latest\b", text)
 
 
-def test_an_embedding_pod_takes_the_processors_that_it_asks_for(render: Callable[..., Objects]) -> None:
+def test_embedding_threads_follow_the_cpu_request_unless_set(render: Callable[..., Objects]) -> None:
     def threads(**values: object) -> list[dict[str, Any]]:
-        (container,) = _pod(_of(render(**values), "Deployment")["embedding"])["containers"]
+        (container,) = _pod(_objects_of_kind(render(**values), "Deployment")["embedding"])["containers"]
         return [each for each in container["env"] if each["name"] == "VICW_EMBEDDING_THREADS"]
 
     (told,) = threads()

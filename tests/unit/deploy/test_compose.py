@@ -52,23 +52,23 @@ def test_memory_limits_add_up_to_the_machine(gibibytes: int, variables: dict[str
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_no_container_may_take_all_memory(name: str) -> None:
+def test_every_container_has_a_memory_limit_of_two_gibibytes_at_most(name: str) -> None:
     assert _bytes(_resolve(SERVICES[name]["mem_limit"], {})) <= 2**31
 
 
-def test_the_file_of_the_large_machine_sets_what_is_read() -> None:
+def test_16gb_env_sets_only_variables_that_compose_reads() -> None:
     read = set(re.findall(r"\$\{(\w+):-", (ROOT / "docker-compose.yml").read_text("utf-8")))
     assert set(_variables("16gb.env")) <= read
 
 
-def test_only_the_two_doors_are_published_and_on_loopback() -> None:
+def test_only_ingest_and_retrieval_are_published_and_on_loopback() -> None:
     published = {name: service["ports"] for name, service in SERVICES.items() if "ports" in service}
     assert published.keys() & RUNNING.keys() == DOORS
     assert all(port.startswith("127.0.0.1:") for ports in published.values() for port in ports)
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_containers_can_do_little(name: str) -> None:
+def test_containers_are_read_only_unprivileged_and_without_capabilities(name: str) -> None:
     service = SERVICES[name]
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
@@ -78,7 +78,7 @@ def test_containers_can_do_little(name: str) -> None:
     assert name == "prepare" or (ours and "user" not in service) or service["user"] not in {"0", "root"}
 
 
-def test_our_images_run_as_nobody_in_particular() -> None:
+def test_vicw_images_run_as_an_unprivileged_user() -> None:
     stages = re.split(r"^FROM ", (ROOT / "deploy/Dockerfile").read_text("utf-8"), flags=re.MULTILINE)
     for stage in stages:
         if " AS embedding\n" in stage or " AS runtime\n" in stage:
@@ -86,7 +86,7 @@ def test_our_images_run_as_nobody_in_particular() -> None:
 
 
 @pytest.mark.parametrize("name", LASTING)
-def test_what_runs_is_watched_and_started_again(name: str) -> None:
+def test_long_running_services_have_health_checks_and_restart(name: str) -> None:
     service = LASTING[name]
     assert service["restart"] == "unless-stopped"
     assert service["healthcheck"]["test"][0] == "CMD"
@@ -96,7 +96,7 @@ def test_what_runs_is_watched_and_started_again(name: str) -> None:
         assert how["condition"] in expected
 
 
-def test_no_engine_that_is_away_makes_a_service_unhealthy_that_answers_without_it() -> None:
+def test_health_checks_of_ingest_and_retrieval_do_not_depend_on_engines() -> None:
     asked = {name: str(LASTING[name]["healthcheck"]["test"]) for name in (*DOORS, "embedding")}
     assert {name for name, test in asked.items() if "'/healthz'" in test} == DOORS
     assert "'/readyz'" in asked["embedding"], "which asks no engine"
@@ -136,7 +136,7 @@ def test_secrets_are_made_and_mounted_where_they_are_read() -> None:
         assert not read or f"{volume}:/run/secrets:ro" in service["volumes"], name
 
 
-def test_who_looks_on_sees_no_password_of_the_graph_or_the_queue() -> None:
+def test_observability_containers_get_no_passwords_of_neo4j_or_redis() -> None:
     script = (ROOT / "deploy/prepare.sh").read_text("utf-8")
     (shared,) = re.findall(r"^for name in (.*); do$", script, re.MULTILINE)
     jobs = yaml.safe_load((ROOT / "deploy/prometheus/prometheus.yml").read_text("utf-8"))["scrape_configs"]
@@ -158,7 +158,7 @@ def test_bodies_that_ingest_takes_in_fit_its_memory(variables: dict[str, str]) -
     assert 150 * 2**20 + 6.3 * all_of_them < _bytes(_resolve(ingest["mem_limit"], variables))
 
 
-def test_who_embeds_has_the_embedding_servers_secret() -> None:
+def test_containers_that_embed_have_the_embedding_servers_secret() -> None:
     ours = {name for name, service in SERVICES.items() if service["image"].startswith("vicw-")}
     file = ("VICW_EMBEDDING_API_KEY_FILE", "/run/secrets/embedding_key")
     having = {name for name, service in SERVICES.items() if file in service.get("environment", {}).items()}
@@ -166,13 +166,13 @@ def test_who_embeds_has_the_embedding_servers_secret() -> None:
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_every_variable_is_a_setting(name: str) -> None:
+def test_every_vicw_variable_in_compose_is_a_setting(name: str) -> None:
     ours = {key for key in SERVICES[name].get("environment", {}) if key.startswith("VICW_")}
     assert ours <= VARIABLES
 
 
 @pytest.mark.parametrize("name", [name for name, service in LASTING.items() if service["image"].startswith("vicw-")])
-def test_where_spans_go_is_handed_on_as_it_is_set_or_not_at_all(name: str) -> None:
+def test_tracing_variables_are_passed_through_only_if_set(name: str) -> None:
     environment = LASTING[name]["environment"]
     handed_on = {"VICW_TRACES_ENDPOINT", *(variable for variable in environment if variable.startswith("OTEL_"))}
     assert "OTEL_TRACES_SAMPLER" in handed_on
@@ -180,7 +180,7 @@ def test_where_spans_go_is_handed_on_as_it_is_set_or_not_at_all(name: str) -> No
     assert "OTEL_SERVICE_NAME" not in handed_on, "all services would have the same"
 
 
-def test_both_images_have_what_sends_spans() -> None:
+def test_both_images_install_the_traces_extra() -> None:
     dockerfile = (ROOT / "deploy/Dockerfile").read_text("utf-8")
     packages = re.findall(r'ARG PACKAGES="(.*)"', dockerfile)
     installs = re.findall(r"uv sync .*", dockerfile.replace("${PACKAGES}", packages[0]))
@@ -188,7 +188,7 @@ def test_both_images_have_what_sends_spans() -> None:
     assert all("--extra traces" in install for install in installs)
 
 
-def test_one_uv_makes_every_environment() -> None:
+def test_dockerfile_and_setup_script_pin_the_same_uv_version() -> None:
     pinned = [
         re.search(r"UV_VERSION=([\d.]+)", (ROOT / file).read_text("utf-8"))
         for file in ("deploy/Dockerfile", "scripts/setup")

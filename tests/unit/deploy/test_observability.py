@@ -41,7 +41,7 @@ def labels_in(expression: str) -> set[str]:
 
 
 @pytest.mark.parametrize("expression", sorted(set(expressions())))
-def test_a_panel_asks_for_metrics_and_labels_that_there_are(expression: str) -> None:
+def test_dashboard_panels_query_only_documented_metrics_and_labels(expression: str) -> None:
     by_series = {series: set(metric.labels) for metric in documented() for series in samples(metric)} | {"up": set()}
     asked = names_in(expression)
     assert asked
@@ -54,7 +54,7 @@ def test_every_metric_is_on_the_dashboard() -> None:
     assert [metric.name for metric in documented() if not samples(metric) & seen] == []
 
 
-def test_panels_have_a_place_of_their_own_and_a_data_source_that_is_provided() -> None:
+def test_dashboard_panels_have_distinct_places_and_a_provisioned_data_source() -> None:
     panels = dashboard()["panels"]
     assert len({panel["id"] for panel in panels}) == len(panels)
     places = [(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in panels]

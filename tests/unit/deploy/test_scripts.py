@@ -29,14 +29,14 @@ case "$*" in *" tar "*) cat > {folder}/unpacked ;; *" load "*) cat > /dev/null ;
 """
 
 
-def _instead_of_docker(tmp_path: Path, script: str) -> None:
+def _write_fake_docker(tmp_path: Path, script: str) -> None:
     docker = tmp_path / "docker"
     docker.write_text(script)
     docker.chmod(0o755)
 
 
-def _said(tmp_path: Path, line: str) -> str:
-    _instead_of_docker(tmp_path, _DOCKER)
+def _run_with_fake_docker(tmp_path: Path, line: str) -> str:
+    _write_fake_docker(tmp_path, _DOCKER)
     done = subprocess.run(
         ["bash", "-euc", f"source {COMPOSE}; {line}"],
         env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
@@ -47,22 +47,25 @@ def _said(tmp_path: Path, line: str) -> str:
     return done.stdout.strip()
 
 
-def test_everything_is_started_in_as_many_copies_as_there_were(tmp_path: Path) -> None:
-    assert _said(tmp_path, "up_all --no-build") == "compose up -d --wait --no-recreate --scale ingest=2 --no-build"
+def test_up_all_keeps_the_number_of_copies_of_each_service(tmp_path: Path) -> None:
+    assert (
+        _run_with_fake_docker(tmp_path, "up_all --no-build")
+        == "compose up -d --wait --no-recreate --scale ingest=2 --no-build"
+    )
 
 
-def test_nothing_is_scaled_but_what_is_started(tmp_path: Path) -> None:
-    assert _said(tmp_path, "up neo4j") == "compose up -d --wait --no-recreate neo4j"
+def test_up_scales_only_the_started_service(tmp_path: Path) -> None:
+    assert _run_with_fake_docker(tmp_path, "up neo4j") == "compose up -d --wait --no-recreate neo4j"
 
 
-def test_a_size_is_read_before_env_by_scripts_and_make(tmp_path: Path) -> None:
+def test_scripts_and_make_read_the_size_file_before_env(tmp_path: Path) -> None:
     script = tmp_path / "deploy/compose.sh"
     script.parent.mkdir()
     script.write_text(COMPOSE.read_text())
     (tmp_path / ".env").touch()
     both = "compose --env-file deploy/16gb.env --env-file .env ps"
     line = f"source {script}; VICW_ENV_FILE=deploy/16gb.env compose ps; compose ps"
-    assert _said(tmp_path, line).splitlines() == [both, "compose ps"]
+    assert _run_with_fake_docker(tmp_path, line).splitlines() == [both, "compose ps"]
     told = subprocess.run(
         ["make", "-n", "--no-print-directory", "-f", str(ROOT / "Makefile"), "down", "SIZE=16gb"],
         cwd=tmp_path,
@@ -87,7 +90,7 @@ def _backup(tmp_path: Path, vectors: str, content: bytes) -> Path:
 def _restore(
     tmp_path: Path, folder: Path, *, stdin: int = subprocess.DEVNULL, **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    _instead_of_docker(tmp_path, _KEEPER.format(folder=tmp_path))
+    _write_fake_docker(tmp_path, _KEEPER.format(folder=tmp_path))
     (tmp_path / "commands").touch()
     return subprocess.run(
         [str(ROOT / "deploy/restore"), str(folder)],
@@ -103,7 +106,7 @@ def _restore(
 @pytest.mark.parametrize(
     ("name", "content"), [("qdrant.tar.gz", gzip.compress(b"vectors", mtime=0)), ("qdrant.tar", b"vectors")]
 )
-def test_vectors_of_a_backup_are_unpacked_compressed_or_not(tmp_path: Path, name: str, content: bytes) -> None:
+def test_restore_unpacks_compressed_and_plain_vectors(tmp_path: Path, name: str, content: bytes) -> None:
     folder = _backup(tmp_path, name, content)
     done = _restore(tmp_path, folder, VICW_YES="1")
     assert done.returncode == 0, done.stderr
@@ -111,7 +114,7 @@ def test_vectors_of_a_backup_are_unpacked_compressed_or_not(tmp_path: Path, name
     assert "made anew" not in done.stdout
 
 
-def test_without_a_terminal_nothing_is_restored_unless_it_is_said(tmp_path: Path) -> None:
+def test_restore_without_a_terminal_requires_vicw_yes(tmp_path: Path) -> None:
     folder = _backup(tmp_path, "qdrant.tar.gz", gzip.compress(b"vectors", mtime=0))
     done = _restore(tmp_path, folder)
     assert done.returncode == 2
@@ -119,7 +122,7 @@ def test_without_a_terminal_nothing_is_restored_unless_it_is_said(tmp_path: Path
     assert (tmp_path / "commands").read_text() == ""
 
 
-def test_on_a_terminal_it_asks(tmp_path: Path) -> None:
+def test_restore_on_a_terminal_asks_for_confirmation(tmp_path: Path) -> None:
     folder = _backup(tmp_path, "qdrant.tar.gz", gzip.compress(b"vectors", mtime=0))
     ours, theirs = pty.openpty()
     try:

@@ -32,7 +32,7 @@ def served(tiny_encoder: ModelFile, engine: Engine) -> ServedModel:
     return ServedModel(tiny_encoder, engine, Batcher(engine))
 
 
-def over(served: ServedModel, secret: str | None = None) -> httpx.AsyncClient:
+def open_client(served: ServedModel, secret: str | None = None) -> httpx.AsyncClient:
     door = gate(SecretStr(secret) if secret else None, KEY, "127.0.0.1")
     app = create_app(served, door, LimitSettings(body_bytes=1_000_000))
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test/v1")
@@ -40,11 +40,11 @@ def over(served: ServedModel, secret: str | None = None) -> httpx.AsyncClient:
 
 @pytest.fixture
 async def client(served: ServedModel) -> AsyncIterator[httpx.AsyncClient]:
-    async with over(served) as opened:
+    async with open_client(served) as opened:
         yield opened
 
 
-async def test_floats_and_base64_say_the_same(client: httpx.AsyncClient) -> None:
+async def test_float_and_base64_encodings_give_the_same_vectors(client: httpx.AsyncClient) -> None:
     body = {"input": ["river stone", "time"], "model": "whatever", "user": "somebody"}
     floats = (await client.post("/embeddings", json=body)).raise_for_status().json()
     packed = (await client.post("/embeddings", json={**body, "encoding_format": "base64"})).json()
@@ -58,7 +58,7 @@ async def test_floats_and_base64_say_the_same(client: httpx.AsyncClient) -> None
         assert np.linalg.norm(vector) == pytest.approx(1, rel=1e-5)
 
 
-async def test_one_text_may_come_bare(client: httpx.AsyncClient) -> None:
+async def test_a_single_text_is_accepted_as_a_bare_string(client: httpx.AsyncClient) -> None:
     answer = (await client.post("/embeddings", json={"input": "time"})).json()
 
     assert len(answer["data"]) == 1
@@ -98,7 +98,7 @@ async def test_a_lane_that_does_not_exist_is_an_error(client: httpx.AsyncClient)
     assert response.status_code == 422
 
 
-async def test_a_full_queue_answers_429_and_says_when_to_come_again(client: httpx.AsyncClient) -> None:
+async def test_a_full_queue_answers_429_with_retry_after(client: httpx.AsyncClient) -> None:
     rejected = counted("vicw_embedding_rejected_total", lane="query")
     batches = counted("vicw_embedding_batch_sequences_count", lane="query")
     sequences = counted("vicw_embedding_batch_sequences_sum", lane="query")
@@ -123,7 +123,7 @@ async def test_the_model_is_named_with_its_size_and_digest(client: httpx.AsyncCl
     assert (row["id"], row["size"], row["digest"]) == ("tiny-encoder", 1024, served.file.digest)
 
 
-async def test_probes_and_metrics(client: httpx.AsyncClient, served: ServedModel) -> None:
+async def test_probes_and_metrics_report_the_state_of_the_model(client: httpx.AsyncClient, served: ServedModel) -> None:
     from vicw_embedding import metrics
 
     metrics.watch(served.engine)
@@ -142,9 +142,9 @@ async def test_probes_and_metrics(client: httpx.AsyncClient, served: ServedModel
 
 
 @pytest.mark.parametrize("sent", [None, "", "Bearer", "Bearer guess", "Bearer sésam", "Basic sésame", "sésame"])
-async def test_without_the_secret_not_even_the_body_is_looked_at(served: ServedModel, sent: str | None) -> None:
+async def test_requests_without_the_api_key_get_401_before_body_parsing(served: ServedModel, sent: str | None) -> None:
     headers = {} if sent is None else {b"Authorization": sent.encode()}
-    async with over(served, "sésame") as client:
+    async with open_client(served, "sésame") as client:
         for answer in (
             await client.post("/embeddings", content=b"no json", headers=headers),
             await client.get("/models", headers=headers),
@@ -157,17 +157,17 @@ async def test_without_the_secret_not_even_the_body_is_looked_at(served: ServedM
             assert "sésame" not in answer.text
 
 
-async def test_with_the_secret_everything_is_answered(served: ServedModel) -> None:
+async def test_requests_with_the_api_key_are_answered(served: ServedModel) -> None:
     headers = {b"Authorization": "bearer sésame".encode()}
-    async with over(served, "sésame\n") as client:
+    async with open_client(served, "sésame\n") as client:
         assert (await client.post("/embeddings", json={"input": "time"}, headers=headers)).is_success
         assert (await client.get("/models", headers=headers)).is_success
         assert (await client.get("http://test/metrics", headers=headers)).is_success
 
 
-async def test_probes_need_no_secret_but_tell_the_reason_to_who_has_it_only(served: ServedModel) -> None:
+async def test_probes_need_no_api_key_but_hide_failure_reasons_without_it(served: ServedModel) -> None:
     headers = {"Authorization": "Bearer sesame"}
-    async with over(served, "sesame") as client:
+    async with open_client(served, "sesame") as client:
         assert (await client.get("http://test/healthz")).is_success
         assert (await client.get("http://test/readyz")).is_success
         served.engine.close()
@@ -175,7 +175,7 @@ async def test_probes_need_no_secret_but_tell_the_reason_to_who_has_it_only(serv
         assert told[0] == "does not work" != told[1]
 
 
-async def test_where_there_is_no_secret_whatever_is_sent_is_not_looked_at(client: httpx.AsyncClient) -> None:
+async def test_authorization_headers_are_ignored_without_a_configured_key(client: httpx.AsyncClient) -> None:
     assert (await client.get("/models", headers={"Authorization": "Bearer of another server"})).is_success
 
 
@@ -187,7 +187,7 @@ def test_the_embedding_server_listens_beyond_loopback_only_with_an_api_key(host:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", None])
-def test_where_only_this_machine_can_ask_it_needs_none_but_no_empty_one(host: str | None) -> None:
+def test_loopback_needs_no_api_key_but_an_empty_one_is_refused(host: str | None) -> None:
     assert not gate(None, KEY, host).required
     with pytest.raises(SettingsError, match="VICW_EMBEDDING_API_KEY is empty"):
         gate(SecretStr(" \n"), KEY, host)
@@ -205,7 +205,7 @@ async def test_a_cancelled_call_leaves_the_queue(served: ServedModel) -> None:
     assert (await served.batcher.embed(["x"], Lane.BULK)).rows.shape == (1, 1024)
 
 
-async def test_a_size_that_the_model_does_not_allow(engine: Engine, minilm: Engine) -> None:
+async def test_a_vector_size_that_the_model_does_not_allow_is_refused(engine: Engine, minilm: Engine) -> None:
     with pytest.raises(SettingsError, match="VICW_EMBEDDING_DIMENSIONS"):
         Batcher(minilm, 256)
     with pytest.raises(InvalidInputError, match="does not support fewer"):
@@ -216,7 +216,7 @@ async def test_a_size_that_the_model_does_not_allow(engine: Engine, minilm: Engi
     assert (await small.embed([], Lane.QUERY)).rows.shape == (0, 512)
 
 
-def test_wiring_loads_what_the_settings_name(tiny_encoder: ModelFile) -> None:
+def test_wiring_loads_the_model_named_in_the_settings(tiny_encoder: ModelFile) -> None:
     settings = EmbeddingSettings(model=str(tiny_encoder.path), dimensions=None, threads=1)
     loaded = wiring.load(settings, tiny_encoder.path.parent)
     loaded.close()

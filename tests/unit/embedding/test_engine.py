@@ -35,7 +35,7 @@ def test_vectors_are_units_in_the_order_of_the_texts(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(("told", "cores"), [("max 100000", 4), ("200000 100000", 2), ("50000 100000", 1), ("", 4)])
-def test_a_container_takes_no_more_processors_than_it_may(
+def test_usable_cores_respects_the_container_cpu_limit(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, told: str, cores: int
 ) -> None:
     (tmp_path / "cpu.max").write_text(told)
@@ -43,21 +43,21 @@ def test_a_container_takes_no_more_processors_than_it_may(
     assert usable_cores(tmp_path / "cpu.max") == cores
 
 
-def test_no_texts_give_no_rows_of_the_right_size(engine: Engine) -> None:
+def test_no_texts_give_an_empty_array_of_the_models_size(engine: Engine) -> None:
     embedded = engine.submit([], Lane.BULK).result(timeout=1)
 
     assert (embedded.rows.shape, embedded.tokens) == ((0, 1024), 0)
 
 
 @pytest.mark.parametrize("text", ["", " ", "\0", "\ud800", "\u202e\U0001f9ff"])
-def test_a_text_of_nothing_has_a_vector_all_the_same(engine: Engine, text: str) -> None:
+def test_blank_and_invalid_texts_have_a_unit_vector(engine: Engine, text: str) -> None:
     row = engine.submit([text], Lane.QUERY).result().rows[0]
 
     assert np.linalg.norm(row) == pytest.approx(1, rel=1e-5)
 
 
 @pytest.mark.parametrize(("lane", "longest"), [(Lane.QUERY, 256), (Lane.BULK, 512)])
-def test_an_over_long_text_is_read_in_whole_windows(
+def test_an_overlong_text_is_embedded_in_framed_windows(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, lane: Lane, longest: int
 ) -> None:
     seen: list[list[int]] = []
@@ -108,7 +108,7 @@ def test_texts_of_many_requests_share_a_batch(engine: Engine, monkeypatch: pytes
     assert max(sizes) > 10
 
 
-def test_two_lanes_stand_many_callers_at_once(engine: Engine) -> None:
+def test_both_lanes_serve_many_concurrent_callers_correctly(engine: Engine) -> None:
     expected = engine.submit(["memory of time"], Lane.QUERY).result().rows[0]
 
     def call(number: int) -> float:
@@ -167,7 +167,7 @@ def test_a_cancelled_request_leaves_the_others_alone(engine: Engine) -> None:
         futures[18].result()
 
 
-def test_a_batch_that_fails_is_reported_and_the_lane_goes_on(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_batch_is_reported_and_the_lane_continues(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as broken:
         broken.setattr(NativeContext, "embed", lambda self, batch: np.full((len(batch), 1024), np.nan, np.float32))
         with pytest.raises(UnavailableError, match="not finite"):
@@ -176,7 +176,7 @@ def test_a_batch_that_fails_is_reported_and_the_lane_goes_on(engine: Engine, mon
     assert engine.submit(["a"], Lane.QUERY).result().rows.shape == (1, 1024)
 
 
-def test_closing_fails_what_waits_and_refuses_what_comes(tiny_encoder: ModelFile) -> None:
+def test_closing_fails_waiting_requests_and_refuses_new_ones(tiny_encoder: ModelFile) -> None:
     engine = Engine(tiny_encoder, EngineOptions())
     waiting = engine.submit([SENTENCE * 10] * 2000, Lane.BULK)
 
@@ -197,14 +197,14 @@ def test_a_card_that_does_not_fit_the_file_is_refused(tiny_encoder: ModelFile) -
         Engine(wrong, EngineOptions())
 
 
-def test_a_lane_that_cannot_start_frees_the_model(tiny_encoder: ModelFile, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_while_starting_a_lane_is_raised(tiny_encoder: ModelFile, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "getpriority", lambda *_: 1 / 0)
 
     with pytest.raises(ZeroDivisionError):
         Engine(tiny_encoder, EngineOptions())
 
 
-def test_a_causal_model_works_too(tiny_decoder: ModelFile) -> None:
+def test_a_decoder_model_embeds_alike_alone_and_in_a_batch(tiny_decoder: ModelFile) -> None:
     engine = Engine(tiny_decoder, EngineOptions())
     together = engine.submit(["river stone", SENTENCE * 30, "time"], Lane.BULK).result().rows
     alone = engine.submit(["time"], Lane.BULK).result().rows[0]

@@ -25,7 +25,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
         yield running
 
 
-def test_a_model_that_somebody_put_there_needs_no_network(
+def test_a_model_file_in_an_offered_folder_is_copied_without_network(
     hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     offered, models = tmp_path / "offered", tmp_path / "models"
@@ -43,7 +43,7 @@ def test_a_model_that_somebody_put_there_needs_no_network(
     assert "copying" not in capsys.readouterr().out, "what is there stays"
 
 
-def test_else_it_comes_from_the_hub_and_the_log_says_how_far_it_is(
+def test_a_missing_model_is_pulled_from_the_hub_with_progress_lines(
     hub: Hub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model = one_shot.fetch(EmbeddingSettings(model=NAME, repository=REPOSITORY), tmp_path, [])
@@ -52,14 +52,14 @@ def test_else_it_comes_from_the_hub_and_the_log_says_how_far_it_is(
     assert 1 < len(capsys.readouterr().out.splitlines()) <= 12
 
 
-def test_the_small_model_is_taken_as_it_was_converted_elsewhere(tmp_path: Path) -> None:
+def test_a_minilm_file_converted_elsewhere_is_copied_unchanged(tmp_path: Path) -> None:
     converted = minilm.ensure(tmp_path / "image")
     model = one_shot.fetch(EmbeddingSettings(model="all-MiniLM-L6-v2"), tmp_path / "models", [converted.parent])
     assert model.path == tmp_path / "models" / minilm.FILE
     assert model.path.read_bytes() == converted.read_bytes()
 
 
-def test_without_hub_and_file_it_says_so_and_may_be_tried_again(
+def test_fetch_without_hub_or_file_exits_for_a_later_retry(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     set_endpoint(monkeypatch, "http://127.0.0.1:9")

@@ -56,7 +56,7 @@ def test_a_second_pull_fetches_nothing(hub: Hub, tmp_path: Path) -> None:
     assert hub.gets == 1
 
 
-def test_a_broken_connection_is_continued(hub: Hub, tmp_path: Path) -> None:
+def test_a_pull_resumes_after_a_broken_connection(hub: Hub, tmp_path: Path) -> None:
     chunk = 10 * 1024 * 1024  # what the library reads at once; it keeps whole chunks
     hub.files[FILE] = content = os.urandom(chunk) * 2
     hub.break_after = chunk + 1000
@@ -72,7 +72,7 @@ def test_a_pull_that_was_killed_is_continued_by_the_next(hub: Hub, tmp_path: Pat
     assert hub.ranges == ["bytes=2000000-"]
 
 
-def test_bytes_that_are_not_what_the_hub_announced_are_thrown_away(hub: Hub, tmp_path: Path) -> None:
+def test_a_download_with_another_digest_is_discarded(hub: Hub, tmp_path: Path) -> None:
     hub.etag = "0" * 64
 
     with pytest.raises(SettingsError, match="announced"):
@@ -89,7 +89,7 @@ def test_two_pulls_at_once_are_a_conflict(hub: Hub, tmp_path: Path) -> None:
             model_hub.pull(NAME, tmp_path, repository=REPOSITORY)
 
 
-def test_what_the_hub_does_not_have_and_a_hub_that_is_away_are_told_apart(
+def test_an_unknown_repository_and_an_unreachable_hub_are_distinguished(
     hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(SettingsError, match="VICW_EMBEDDING_REPOSITORY"):
@@ -99,10 +99,10 @@ def test_what_the_hub_does_not_have_and_a_hub_that_is_away_are_told_apart(
         model_hub.pull(NAME, tmp_path, repository=REPOSITORY)
 
 
-def test_an_unknown_name_is_told_which_are_known(tmp_path: Path) -> None:
+def test_an_unknown_model_name_error_lists_the_known_models(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=NAME):
         model_hub.pull("no-such-model", tmp_path)
 
 
-def test_the_model_of_the_installation_needs_no_hub(models_dir: Path) -> None:
+def test_the_installed_default_model_needs_no_hub(models_dir: Path) -> None:
     assert model_hub.pull("all-MiniLM-L6-v2", models_dir).path.parent == models_dir

@@ -41,23 +41,21 @@ def test_the_converted_model_agrees_with_the_published_weights(
     assert float(row @ reference.embed(text)) >= 0.998  # eight bits a weight
 
 
-def test_meaning_is_near_meaning(minilm: Engine) -> None:
+def test_minilm_vectors_of_similar_meaning_are_closer(minilm: Engine) -> None:
     texts = ["The cat sleeps on the sofa.", "A kitten naps on the couch.", "The stock market fell today."]
     rows = minilm.submit(texts, Lane.BULK).result().rows
 
     assert rows[0] @ rows[1] > 0.5 > rows[0] @ rows[2]
 
 
-def test_the_file_says_what_it_is(minilm_file: ModelFile) -> None:
+def test_the_converted_file_carries_its_model_card(minilm_file: ModelFile) -> None:
     card = read_card(minilm_file.path)
 
     assert (card.size, card.pooling, card.max_tokens) == (minilm_file.card.size, minilm_file.card.pooling, 512)
     assert card.licence == "apache-2.0"
 
 
-def test_conversion_gives_the_same_bytes_every_time_and_leaves_nothing_else(
-    tmp_path: Path, minilm_file: ModelFile
-) -> None:
+def test_minilm_conversion_is_reproducible_and_leaves_no_other_file(tmp_path: Path, minilm_file: ModelFile) -> None:
     path = conversion.ensure(tmp_path / "new")
 
     assert sha256(path) == minilm_file.digest
@@ -72,7 +70,7 @@ def test_a_conversion_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pyt
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_the_package_a_person_is_told_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_minilm_package_names_the_model_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conversion, "PACKAGE", "gt-no-such-package")
 
     with pytest.raises(SettingsError, match="VICW_EMBEDDING_MODEL"):

@@ -52,7 +52,7 @@ def test_a_packed_batch_gives_what_each_sequence_gives_alone(model: NativeModel,
     assert abs(together[0] @ together[1]) < 0.999
 
 
-def test_the_frame_is_what_the_tokenizer_puts_around_a_text(model: NativeModel) -> None:
+def test_the_frame_has_one_token_before_and_one_after_a_text(model: NativeModel) -> None:
     assert len(model.frame.suffix) == 1, "each of these models ends a text with a token of its own"
     assert len(model.frame.prefix) == 1
 
@@ -67,9 +67,7 @@ def test_the_frame_is_what_the_tokenizer_puts_around_a_text(model: NativeModel) 
         pytest.param([[5]] * (MAX_SEQUENCES + 1), id="too many sequences"),
     ],
 )
-def test_what_would_abort_the_process_never_reaches_llama_cpp(
-    context: NativeContext, sequences: list[list[int]]
-) -> None:
+def test_invalid_batches_are_refused_before_llama_cpp(context: NativeContext, sequences: list[list[int]]) -> None:
     with pytest.raises(ValueError, match="batch"):
         context.embed(sequences)
     assert context.embed([[5]]).shape[0] == 1, "the context still works"
@@ -101,7 +99,7 @@ def test_a_file_that_is_no_model_is_a_settings_error(tmp_path: Path) -> None:
         NativeModel(tmp_path / "nothing.gguf")
 
 
-def test_importing_the_server_loads_no_llama_cpp_and_loading_it_tames_openmp() -> None:
+def test_llama_cpp_is_loaded_late_and_limits_openmp_spinning() -> None:
     script = (
         "import os, sys\n"
         "import vicw_embedding.app, vicw_embedding.hub, vicw_embedding.supervisor, vicw_embedding.wiring\n"
@@ -134,7 +132,7 @@ print(json.dumps([sorted(os.sched_getaffinity(0)), [min(c) for c in cores if len
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system does not pin threads")
 @pytest.mark.parametrize("threads", [0, 1])
-def test_workers_have_a_core_each_where_all_cores_are_used(tiny_encoder: ModelFile, threads: int) -> None:
+def test_workers_are_pinned_to_one_core_each_when_all_are_used(tiny_encoder: ModelFile, threads: int) -> None:
     mine = sorted(os.sched_getaffinity(0))
     if len(mine) == 1:
         pytest.skip("one core")

@@ -92,7 +92,7 @@ async def test_big_inputs_are_split_into_requests_and_joined_again() -> None:
     assert {request.headers["X-VICW-Lane"] for request in seen} == {"bulk"}
 
 
-async def test_the_request_id_travels_along_where_there_is_one() -> None:
+async def test_the_request_id_is_sent_when_there_is_one() -> None:
     seen: list[str | None] = []
 
     def recording(request: Request) -> web.Response:
@@ -110,7 +110,7 @@ async def test_the_request_id_travels_along_where_there_is_one() -> None:
     assert set(seen[1:]) == {"mine-1", "mine-2"}
 
 
-async def test_tokens_are_counted_as_the_server_tells_them() -> None:
+async def test_tokens_are_counted_as_the_server_reports_them() -> None:
     def telling(request: Request) -> web.Response:
         body = json.loads(answer(request).body or b"")  # type: ignore[arg-type]
         return web.json_response({**body, "usage": {"prompt_tokens": 0, "total_tokens": 7}})
@@ -121,7 +121,7 @@ async def test_tokens_are_counted_as_the_server_tells_them() -> None:
         assert client.tokens_read == 2 * 7
 
 
-async def test_no_texts_give_no_rows_of_the_models_size() -> None:
+async def test_no_texts_give_an_empty_array_of_the_models_size() -> None:
     async with embedder(answer, model="theirs") as client:
         assert (await client.embed([], Lane.BULK)).shape == (0, 3)
 
@@ -134,7 +134,7 @@ async def test_the_identity_of_a_foreign_server_is_probed() -> None:
     assert identity.digest == hashlib.sha256(b"theirs").hexdigest()
 
 
-async def test_a_foreign_server_may_lack_the_page_of_models() -> None:
+async def test_a_foreign_server_may_lack_the_models_endpoint() -> None:
     def without(request: Request) -> web.Response:
         return web.Response(status=404) if request.path.endswith("/models") else answer(request)
 
@@ -145,7 +145,7 @@ async def test_a_foreign_server_may_lack_the_page_of_models() -> None:
             await client.identity()
 
 
-async def test_our_own_server_tells_size_and_digest() -> None:
+async def test_the_vicw_embedding_server_reports_size_and_digest() -> None:
     def ours(request: Request) -> web.Response:
         return web.json_response({"data": [{"id": "m", "size": 1024, "digest": "d"}]})
 
@@ -172,13 +172,13 @@ async def test_our_own_server_tells_size_and_digest() -> None:
         (302, UnavailableError),
     ],
 )
-async def test_every_refusal_becomes_an_error_of_ours(status: int, error: type[VicwError]) -> None:
+async def test_error_statuses_map_to_vicw_errors(status: int, error: type[VicwError]) -> None:
     async with embedder(lambda _: web.json_response({"error": {"message": "because"}}, status=status)) as client:
         with pytest.raises(error, match="because"):
             await client.embed(["x"], Lane.BULK)
 
 
-async def test_how_much_waits_in_the_server_is_for_the_log_alone(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_the_servers_queue_length_is_logged_and_not_in_the_error(capsys: pytest.CaptureFixture[str]) -> None:
     full = {"detail": "4096 texts wait in the query lane"}
     async with embedder(lambda _: web.json_response(full, status=429)) as client:
         with pytest.raises(OverloadedError) as refused:
@@ -214,7 +214,7 @@ async def test_every_transport_error_becomes_unavailable(trouble: Exception, mon
         assert time.perf_counter() - started < 3
 
 
-async def test_an_address_where_nobody_listens_is_unavailable(tmp_path: Path) -> None:
+async def test_an_unreachable_embedding_address_is_unavailable(tmp_path: Path) -> None:
     for opened in (
         OpenAIEmbedder(base_url="http://127.0.0.1:9/v1", retry_seconds=0.1),
         OpenAIEmbedder(uds=tmp_path / "none", retry_seconds=0.1),
@@ -249,7 +249,7 @@ def _answer(connection: socket.socket) -> None:
 
 
 @pytest.mark.parametrize("trouble", [_hang_up, _break_off, _refuse])
-async def test_a_server_that_comes_back_costs_time_and_no_texts(trouble: Callable[[socket.socket], None]) -> None:
+async def test_texts_are_embedded_after_a_server_recovers(trouble: Callable[[socket.socket], None]) -> None:
     def serve(listener: socket.socket) -> None:
         for behave in (trouble, trouble, trouble, _answer):
             connection, _ = listener.accept()
@@ -264,7 +264,7 @@ async def test_a_server_that_comes_back_costs_time_and_no_texts(trouble: Callabl
         await serving
 
 
-async def test_a_server_that_says_nothing_costs_no_more_than_the_time_allowed() -> None:
+async def test_a_silent_server_is_unavailable_after_the_timeout() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
         client = OpenAIEmbedder(base_url=address, timeout_seconds=0.3)
@@ -291,7 +291,7 @@ def _body(*rows: dict[str, Any]) -> dict[str, Any]:
         pytest.param(json.dumps(_body({"index": 0, "embedding": []})).encode(), id="empty"),
     ],
 )
-async def test_nonsense_is_never_passed_on(content: bytes) -> None:
+async def test_malformed_embedding_responses_are_unavailable(content: bytes) -> None:
     async with embedder(lambda _: web.Response(body=content, content_type="application/json")) as client:
         with pytest.raises(UnavailableError, match="not a vector"):
             await client.embed(["x"], Lane.BULK)
@@ -310,7 +310,7 @@ async def test_a_server_that_changes_its_size_is_refused() -> None:
     ("address", "key"),
     [("http://127.0.0.1:9/v1", "key\n"), (f"http://{'x' * 70}.example/v1", None), ("http://u:p@127.0.0.1:9/v1", "key")],
 )
-async def test_an_address_or_a_key_that_cannot_be_sent_is_a_setting(address: str, key: str | None) -> None:
+async def test_an_address_or_key_that_cannot_be_sent_is_an_error(address: str, key: str | None) -> None:
     client = OpenAIEmbedder(base_url=address, api_key=key, retry_seconds=0.1)
     with pytest.raises((SettingsError, UnavailableError), match=r"VICW_EMBEDDING_API_KEY|embedding"):
         await client.embed(["x"], Lane.QUERY)
@@ -325,7 +325,7 @@ async def test_a_call_after_closing_is_unavailable() -> None:
             await client.embed(["x"], Lane.QUERY)
 
 
-async def test_the_openai_embedder_is_an_embedder_and_closes_twice() -> None:
+async def test_the_openai_embedder_can_be_closed_twice() -> None:
     client: Embedder = OpenAIEmbedder(base_url="http://elsewhere/v1", api_key="k")
     await client.close()
     await client.close()

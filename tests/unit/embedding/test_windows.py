@@ -24,7 +24,7 @@ def test_a_text_that_just_fits_is_one_window_and_one_token_more_makes_two() -> N
     assert [len(window) for window in cut(range(511), FRAME, 512)] == [255 + 2, 256 + 2]
 
 
-def test_no_room_beside_the_frame_is_an_error() -> None:
+def test_a_window_too_small_for_its_frame_is_an_error() -> None:
     with pytest.raises(ValueError, match="no room"):
         cut([1], FRAME, 2)
 

@@ -27,7 +27,9 @@ AT = "2026-03-01T00:00:00Z"
         ({"viewer": {"user": "Ana", "chat": "group"}}, {"audience": "group"}),
     ],
 )
-async def test_what_was_left_out_is_told(memory: Memory, asked: dict[str, Any], told: dict[str, Any]) -> None:
+async def test_explain_lists_the_filters_of_the_search(
+    memory: Memory, asked: dict[str, Any], told: dict[str, Any]
+) -> None:
     await memory.ingest({"id": "a", "text": "The harbour was closed."})
     answer = await memory.retrieve("harbour", **({"context": None} | asked), explain=True)
     assert answer.explain is not None
@@ -37,7 +39,7 @@ async def test_what_was_left_out_is_told(memory: Memory, asked: dict[str, Any], 
     }
 
 
-async def test_a_domain_that_was_inferred_is_told_as_a_filter(memory: Memory) -> None:
+async def test_explain_lists_an_inferred_domain_as_a_filter(memory: Memory) -> None:
     code = [{"id": f"c{n}", "text": f"def cast_{n}(spell): return spell.power * {n}"} for n in range(20)]
     await memory.ingest(*code, domain="coding")
     await memory.ingest(
@@ -49,7 +51,7 @@ async def test_a_domain_that_was_inferred_is_told_as_a_filter(memory: Memory) ->
     assert answer.explain.filters.domains == answer.explain.domains_searched == ("coding",)
 
 
-async def test_an_associate_tells_its_rank_and_score_among_those_come_to_over_tags(store: Path) -> None:
+async def test_an_associate_reports_its_rank_and_score_in_the_tags_channel(store: Path) -> None:
     hit = {"id": "hit", "text": "The comet struck the lake.", "tags": ["astronomy", "summer"]}
     near = {"id": "near", "text": "A telescope stood in a garden.", "tags": ["astronomy", "summer"]}
     far = {"id": "far", "text": "Bread was cheap.", "tags": ["summer"]}
@@ -68,7 +70,7 @@ def test_a_profile_has_a_half_life_of_its_own() -> None:
     assert mix(settings, [(Profile(recency_weight=0.2), 1.0)]).recency_days == settings.recency_days
 
 
-async def test_what_spreads_and_tags_come_to_is_told_as_channels(store: Path) -> None:
+async def test_explain_lists_lift_and_tags_as_channels(store: Path) -> None:
     turns = [
         {"id": f"t{n}", "text": text} for n, text in enumerate(("Snow fell.", "The comet struck.", "Dogs barked."))
     ]
@@ -87,7 +89,7 @@ async def test_what_spreads_and_tags_come_to_is_told_as_channels(store: Path) ->
     assert [(ids[hit["uid"]], hit["rank"], hit["score"]) for hit in explain.channels["tags"]] == [("near", 1, 1.0)]
 
 
-async def test_what_the_budget_had_no_room_for_is_told(memory: Memory) -> None:
+async def test_explain_lists_results_and_lines_cut_by_the_budget(memory: Memory) -> None:
     await memory.ingest(
         {"id": "before", "text": "Snow fell."}, {"id": "a", "text": "The comet struck the lake. " * 20}, flow_id="night"
     )
@@ -106,7 +108,7 @@ async def test_what_the_budget_had_no_room_for_is_told(memory: Memory) -> None:
     assert await cut(200) == ([], ["a"], {"a": 1})
 
 
-async def test_what_stands_around_a_result_that_came_by_last_is_told_or_counted(memory: Memory) -> None:
+async def test_neighbour_lines_are_written_or_counted_as_cut(memory: Memory) -> None:
     texts = {"quiet": "Quiet.", "rose": "The comet rose over the lake. " * 20, "wow": "A comet."}
     await memory.ingest(*({"id": uid, "text": text} for uid, text in texts.items()), flow_id="night")
     asked = "comet rose over the lake"

@@ -58,7 +58,7 @@ async def fill(memory: Memory) -> None:
         await memory.ingest(*items, extract="rules", wait=True)
 
 
-async def test_a_question_asks_the_graph_no_more_often_than_it_has_to(memory: Memory) -> None:
+async def test_a_question_stays_within_the_maximum_of_graph_reads(memory: Memory) -> None:
     await fill(memory)
     reads = [await reads_of(memory, question) for question in Chat().questions(QUESTIONS)]
     most = max(reads, key=Counter.total)
@@ -66,7 +66,7 @@ async def test_a_question_asks_the_graph_no_more_often_than_it_has_to(memory: Me
     assert all(asked["find_names"] == 1 for asked in reads), "all that a question names is looked up at once"
 
 
-async def test_what_happened_when_is_told_by_what_is_read_already(memory: Memory) -> None:
+async def test_a_question_time_costs_one_span_read_and_few_node_reads(memory: Memory) -> None:
     days = [datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=number) for number in range(90)]
     turns = [{"id": f"t{n}", "text": f"Ana mended sail {n}.", "timestamp": at.isoformat()} for n, at in enumerate(days)]
     await memory.ingest(*turns)
@@ -77,7 +77,7 @@ async def test_what_happened_when_is_told_by_what_is_read_already(memory: Memory
     assert timed["nodes"] <= plain["nodes"] + 2, "what is brought up is looked at; candidates are not read again"
 
 
-async def test_what_channels_lack_of_each_other_and_of_statements_is_scored_at_once(memory: Memory) -> None:
+async def test_cross_scoring_of_channels_and_statements_is_one_vector_call(memory: Memory) -> None:
     short = [f"Ana slept in harbour {n}." for n in range(20)]
     long = " ".join([f"Nobody repairs rope {n} before winter number {n}." for n in range(30)])
     texts = [*short, f"{long} Ana slept seven hours in harbour Lagos."]
@@ -99,14 +99,14 @@ async def fill_and_consolidate(memory: Memory) -> None:
     await memory.standalone.indexer.drain()
 
 
-async def test_a_question_that_finds_consolidated_items_asks_little_more(memory: Memory) -> None:
+async def test_a_question_on_consolidated_items_needs_few_more_graph_reads(memory: Memory) -> None:
     await fill_and_consolidate(memory)
     reads = [await reads_of(memory, question) for question in Chat().questions(QUESTIONS)]
     assert all(asked["owners"] > 2 for asked in reads), "nothing was consolidated"
     assert median(map(Counter.total, reads)) <= MOST_CONSOLIDATED, reads
 
 
-async def test_where_summaries_cannot_be_read_what_was_found_is_scored_all_the_same(
+async def test_cross_scoring_continues_when_consolidated_proofs_cannot_be_read(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await fill_and_consolidate(memory)

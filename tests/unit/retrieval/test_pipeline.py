@@ -39,7 +39,7 @@ async def test_results_carry_channels_proof_neighbours_and_context(memory: Memor
     assert answer.degraded == ()
 
 
-async def test_no_expansion_when_not_asked_for(memory: Memory) -> None:
+async def test_zero_expansion_hops_give_no_edges(memory: Memory) -> None:
     await memory.ingest({"id": "1", "text": "one"}, {"id": "2", "text": "two"}, flow_id="f")
     answer = await memory.retrieve("one", limit=1, expand={"hops": 0})
     assert answer.graph.edges == ()
@@ -115,7 +115,7 @@ async def test_hidden_neighbours_do_not_show_through(memory: Memory) -> None:
     assert [v.type for v in answer.results[0].via if v.type == "NEXT"] == []
 
 
-async def test_one_tenant_never_sees_another(memory: Memory) -> None:
+async def test_a_tenant_never_sees_items_of_another_tenant(memory: Memory) -> None:
     await memory.ingest({"id": "mine", "text": "the treasure is under the oak"})
     memory.tenant = "rival"
     assert await memory.found("treasure oak") == []

@@ -25,7 +25,7 @@ FILLER = tuple({"id": f"f{n}", "text": f"The pantry list, line {n}: rain, bread,
 CODE = "def cross(zebra):\n    road = find(zebra)\n    return road.walk(zebra)"
 
 
-async def test_code_is_searched_in_the_plain_words_too_unless_that_is_off(memory: Memory) -> None:
+async def test_code_is_searched_with_the_bare_query_too_unless_switched_off(memory: Memory) -> None:
     await memory.ingest({"id": "a", "text": CODE}, domain="coding")
     scores = []
     for on in (False, True):
@@ -37,13 +37,13 @@ async def test_code_is_searched_in_the_plain_words_too_unless_that_is_off(memory
     assert len(set(scores)) == 2, "and what is near it is judged by that"
 
 
-async def test_prose_is_searched_in_the_wrapped_words_alone(memory: Memory) -> None:
+async def test_prose_is_searched_with_the_wrapped_query_alone(memory: Memory) -> None:
     await memory.ingest({"id": "a", "text": "a zebra crosses"}, domain="coding")
     await explained(memory, "which zebra?", {}, domain="coding")
     assert memory.embedder.questions() == ["[Domain: coding] which zebra?"]
 
 
-async def test_code_is_found_by_the_wrapped_words_while_the_plain_ones_cannot_be_embedded(memory: Memory) -> None:
+async def test_code_is_found_when_embedding_the_bare_query_fails(memory: Memory) -> None:
     await memory.ingest({"id": "a", "text": CODE}, domain="coding")
     embed = memory.embedder.embed
 
@@ -58,7 +58,7 @@ async def test_code_is_found_by_the_wrapped_words_while_the_plain_ones_cannot_be
     assert answer.response.degraded == ("dense",)
 
 
-class Kept(QueryVector):
+class RecordedQueryVector(QueryVector):
     """A vector that a test can look at afterwards."""
 
     made: ClassVar[list[QueryVector]] = []
@@ -68,7 +68,7 @@ class Kept(QueryVector):
         self.made.append(self)
 
 
-async def test_where_the_plain_words_find_nothing_the_wrapped_ones_stay_in_use(
+async def test_the_wrapped_query_stays_in_use_when_the_bare_search_fails(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await memory.ingest({"id": "a", "text": CODE}, domain="coding")
@@ -80,9 +80,9 @@ async def test_where_the_plain_words_find_nothing_the_wrapped_ones_stay_in_use(
         return await find(query)
 
     monkeypatch.setattr(memory.standalone.vectors, "search", fail_plainly)
-    monkeypatch.setattr(first_wave, "QueryVector", Kept)
+    monkeypatch.setattr(first_wave, "QueryVector", RecordedQueryVector)
     answer = await explained(memory, "which zebra?", {}, domain="coding")
-    vector = Kept.made.pop()
+    vector = RecordedQueryVector.made.pop()
     wrapped = "[Domain: coding] which zebra?"
     (asked,) = await memory.embedder.embed([wrapped], Lane.QUERY)
     assert answer.response.degraded == ("dense",)
@@ -92,7 +92,7 @@ async def test_where_the_plain_words_find_nothing_the_wrapped_ones_stay_in_use(
 
 
 @pytest.mark.parametrize("on", [False, True])
-async def test_without_intent_nothing_is_read_into_a_question(memory: Memory, on: bool) -> None:
+async def test_the_intent_setting_switches_task_and_now_detection(memory: Memory, on: bool) -> None:
     await memory.ingest({"id": "a", "text": "Postgres keeps the books."}, *FILLER)
     decision, present = [
         (await explained(memory, query, {"intent": on})).response
@@ -106,7 +106,7 @@ async def test_without_intent_nothing_is_read_into_a_question(memory: Memory, on
 
 
 @pytest.mark.parametrize(("most", "shown"), [(0, 0), (1, 1), (2, 2)])
-async def test_no_more_associates_are_shown_than_are_wanted(memory: Memory, most: int, shown: int) -> None:
+async def test_associates_setting_limits_the_associates_shown(memory: Memory, most: int, shown: int) -> None:
     hit = {"id": "hit", "text": "The amulet was stolen from the vault.", "tags": ["heist"]}
     others = [{"id": f"o{n}", "text": f"Mara owed {n} crowns.", "tags": ["heist"]} for n in range(3)]
     await memory.ingest(hit, *others)
@@ -116,7 +116,7 @@ async def test_no_more_associates_are_shown_than_are_wanted(memory: Memory, most
 
 
 @pytest.mark.parametrize(("most", "brought"), [(0, []), (1, ["r1"]), (5, ["r1", "r2"])])
-async def test_trigger_phrases_bring_up_as_many_as_are_wanted(memory: Memory, most: int, brought: list[str]) -> None:
+async def test_trigger_seeds_setting_limits_the_triggered_items(memory: Memory, most: int, brought: list[str]) -> None:
     rules = [
         {"id": f"r{n}", "text": f"Call number {n}.", "trigger_phrases": ["bread is out"], "importance": 1 - n / 10}
         for n in (1, 2)
@@ -128,7 +128,7 @@ async def test_trigger_phrases_bring_up_as_many_as_are_wanted(memory: Memory, mo
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.2])
-async def test_full_text_is_asked_beside_the_others_only_if_it_has_weight(memory: Memory, weight: float) -> None:
+async def test_full_text_is_searched_only_if_it_has_a_weight(memory: Memory, weight: float) -> None:
     await memory.ingest({"id": "a", "text": "a zebra crosses"}, *FILLER)
     answer = await explained(memory, "zebra", {"fulltext_weight": weight})
     asked = {hit.channel for hit in answer.results["a"].channels}
@@ -171,7 +171,7 @@ async def test_each_gain_has_a_switch_of_its_own(
     assert set(with_it.gains(by)) == gains
 
 
-async def test_typed_edges_are_followed_where_somebody_sets_a_weight(memory: Memory) -> None:
+async def test_typed_edges_are_off_by_default_and_followed_with_a_weight(memory: Memory) -> None:
     relations = [{"source": "cause", "type": "CAUSED", "target": "said"}]
     await memory.ingest(
         {"id": "cause", "text": "Frost came early.", "timestamp": "2026-01-01T00:00:00Z"},

@@ -63,7 +63,7 @@ class Used:
         return 1
 
 
-async def test_a_part_of_a_store_gives_way_as_the_store_does() -> None:
+async def test_a_part_of_a_throttled_store_is_throttled_too() -> None:
     courtesy, engine = BackgroundThrottle(), Used()
     await courtesy.yield_to_foreground()
     background = throttled(engine, courtesy)
@@ -102,7 +102,7 @@ async def test_an_operation_that_has_begun_is_not_throttled() -> None:
         assert await background.transact(work) == 5
 
 
-async def test_while_questions_come_a_step_is_followed_by_a_rest_and_then_no_more() -> None:
+async def test_background_work_rests_after_a_step_only_while_requests_come() -> None:
     courtesy = BackgroundThrottle()
     courtesy.quiet_seconds = 60
     with courtesy.foreground_request():
@@ -131,7 +131,7 @@ async def test_a_rest_factor_of_zero_turns_throttling_off(monkeypatch: pytest.Mo
     assert time.monotonic() - began < 1
 
 
-async def test_an_ended_task_holds_up_no_other_step() -> None:
+async def test_an_ended_background_task_does_not_delay_other_steps() -> None:
     courtesy = BackgroundThrottle()
     courtesy.max_seconds = 60
     courtesy.quiet_seconds = 60
@@ -186,7 +186,7 @@ async def test_background_work_rests_while_other_processes_answer_requests() -> 
     assert await steps(10) < 0.3, "that is over"
 
 
-async def test_little_is_embedded_at_once_and_one_text_while_questions_come(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_bulk_embedding_is_batched_and_single_text_under_load(monkeypatch: pytest.MonkeyPatch) -> None:
     texts, embedder = [f"text {n}" for n in range(20)], HashEmbedder()
     at_once: list[int] = []
 

@@ -41,13 +41,13 @@ CARDS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", CARDS)
-def test_a_card_says_what_the_model_was_trained_with(name: str) -> None:
+def test_a_model_card_has_the_pinned_parameters_of_its_model(name: str) -> None:
     card = MODELS[name]
     assert {field: getattr(card, field) for field in CARDS[name]} == CARDS[name]
     assert card.name == name
     assert card.licence == "Apache-2.0"
 
 
-def test_every_card_is_pinned_here_and_the_default_is_the_one_that_comes_along() -> None:
+def test_every_model_card_is_pinned_and_the_default_is_minilm() -> None:
     assert MODELS.keys() == CARDS.keys()
     assert EmbeddingSettings.model_fields["model"].default == DEFAULT_MODEL == "all-MiniLM-L6-v2"

@@ -24,7 +24,7 @@ def marks(*texts: str, key: int = _KEY) -> Fingerprints:
 
 
 @given(st.text(min_size=MIN_BYTES), st.binary(max_size=300), st.binary(max_size=300))
-def test_a_text_is_found_in_whatever_spelling_and_wherever(text: str, before: bytes, after: bytes) -> None:
+def test_a_fingerprinted_text_is_found_in_any_spelling_and_position(text: str, before: bytes, after: bytes) -> None:
     made = marks(text)
     written = {one for one in spellings(text) if len(one) >= MIN_BYTES}
     found = {mark for one in written for mark in FingerprintFinder(made).find(before + one + after)}
@@ -63,14 +63,14 @@ def test_a_uid_is_found_as_text_and_as_bytes() -> None:
     assert finder.find(json.dumps({"uid": str(uuid.uuid4())}).encode()) == set()
 
 
-def test_stored_fingerprints_load_unchanged_and_contain_no_word_of_the_text() -> None:
+def test_stored_fingerprints_load_unchanged_without_words_of_the_text() -> None:
     made = marks(_SECRET, "vermilion box")
     told = json.loads(json.dumps(made.dump()))
     assert Fingerprints.load(told) == made
     assert not any(word in json.dumps(told) for word in _SECRET.split() if len(word) > 3)
 
 
-def test_marks_of_another_key_find_nothing() -> None:
+def test_fingerprints_with_different_keys_are_disjoint() -> None:
     assert marks(_SECRET).marks.isdisjoint(marks(_SECRET, key=_KEY + 2).marks)
 
 

@@ -14,7 +14,7 @@ from vicw_shared.ports import ArrivalCount, JobRun, MaintenanceStep
 NOW = datetime(2026, 1, 1, 3, tzinfo=UTC)
 
 
-class Notes:
+class FakeJobRuns:
     """Rounds in a list: every note that was made."""
 
     def __init__(self) -> None:
@@ -48,31 +48,33 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[datetime]:
     return at
 
 
-async def take(notes: Notes, clock: list[datetime], *, first: bool, more: bool = False, failed: bool = False) -> None:
+async def run_slice(
+    notes: FakeJobRuns, clock: list[datetime], *, first: bool, more: bool = False, failed: bool = False
+) -> None:
     async with recorded_run(notes, "dream", first=first) as turn:
         clock[0] += timedelta(minutes=1)
         turn.more, turn.failed = more, failed
 
 
-async def test_turn_by_turn_a_round_goes_on_until_it_is_over(clock: list[datetime]) -> None:
-    notes = Notes()
+async def test_a_job_run_is_recorded_slice_by_slice_until_over(clock: list[datetime]) -> None:
+    notes = FakeJobRuns()
     async with recorded_run(notes, "dream", first=True) as turn:
         assert notes.made == [JobRun("dream", NOW, NOW)], "it is told of as soon as it begins"
         assert in_progress(notes.made[-1])
         clock[0] += timedelta(minutes=1)
         turn.more = True
     assert notes.made[-1] == JobRun("dream", NOW, clock[0], 1)
-    await take(notes, clock, first=False, more=True)
-    await take(notes, clock, first=False)
+    await run_slice(notes, clock, first=False, more=True)
+    await run_slice(notes, clock, first=False)
     assert notes.made[-1] == JobRun("dream", NOW, NOW + timedelta(minutes=3), 3, over=True)
     assert not in_progress(notes.made[-1])
-    await take(notes, clock, first=False)
+    await run_slice(notes, clock, first=False)
     assert (notes.made[-1].slices, notes.made[-1].began) == (1, NOW + timedelta(minutes=3)), "what is over begins anew"
 
 
 async def test_a_failed_run_is_recorded_and_the_next_begins_anew(clock: list[datetime]) -> None:
-    notes = Notes()
-    await take(notes, clock, first=True, failed=True)
+    notes = FakeJobRuns()
+    await run_slice(notes, clock, first=True, failed=True)
     assert (notes.made[-1].over, notes.made[-1].error) == (False, STOPPED)
     assert not in_progress(notes.made[-1])
     with pytest.raises(KeyError):
@@ -81,26 +83,26 @@ async def test_a_failed_run_is_recorded_and_the_next_begins_anew(clock: list[dat
     assert (notes.made[-1].slices, notes.made[-1].error) == (1, STOPPED)
 
 
-async def test_of_what_was_killed_nothing_is_heard(clock: list[datetime]) -> None:
-    notes = Notes()
-    await take(notes, clock, first=True, more=True)
+async def test_a_stale_job_run_counts_as_ended_and_a_new_one_begins(clock: list[datetime]) -> None:
+    notes = FakeJobRuns()
+    await run_slice(notes, clock, first=True, more=True)
     clock[0] += STALE_AFTER
     assert not in_progress(notes.made[-1])
-    await take(notes, clock, first=False, more=True)
+    await run_slice(notes, clock, first=False, more=True)
     assert notes.made[-1].slices == 1
 
 
-async def test_a_note_that_cannot_be_made_costs_nothing(clock: list[datetime]) -> None:
-    notes = Notes()
+async def test_a_failure_to_record_a_job_run_is_ignored(clock: list[datetime]) -> None:
+    notes = FakeJobRuns()
     notes.away = True
-    await take(notes, clock, first=True, more=True)
-    await take(notes, clock, first=False)
+    await run_slice(notes, clock, first=True, more=True)
+    await run_slice(notes, clock, first=False)
     await record_run(notes, "mirror", NOW)
     assert notes.made == []
 
 
-async def test_a_round_of_one_turn(clock: list[datetime]) -> None:
-    notes = Notes()
+async def test_a_job_run_of_one_slice_records_its_end_or_error(clock: list[datetime]) -> None:
+    notes = FakeJobRuns()
     clock[0] += timedelta(seconds=2)
     await record_run(notes, "mirror", NOW)
     await record_run(notes, "mirror", NOW, "no room left")

@@ -20,7 +20,7 @@ for number in range(3000):
 """
 
 
-def test_lines_of_several_processes_stay_whole(tmp_path: Path) -> None:
+def test_log_lines_of_several_processes_stay_whole(tmp_path: Path) -> None:
     path = tmp_path / "log"
     with path.open("ab") as log:
         command = [sys.executable, "-u", "-c", _WRITER]
@@ -49,12 +49,12 @@ def _lines_of_the_library(level: str) -> list[dict[str, str]]:
     return [json.loads(line) for line in done.stderr.splitlines()]
 
 
-def test_what_a_library_warns_of_is_a_line_like_ours() -> None:
+def test_a_librarys_warning_is_logged_as_a_json_line() -> None:
     (line,) = _lines_of_the_library("info")
     assert (line["event"], line["logger"], line["level"]) == ("tried again", "neo4j", "warning")
 
 
-def test_what_the_driver_tries_again_by_itself_is_told_for_debugging_only() -> None:
+def test_driver_retries_are_logged_at_debug_level_only() -> None:
     _, line = _lines_of_the_library("debug")
     assert (line["logger"], line["level"]) == ("neo4j.session", "debug")
     assert "a deadlock" in line["event"]

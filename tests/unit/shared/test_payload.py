@@ -13,7 +13,7 @@ ONLY_KEPT = {"source_id", "name", "text", "importance", "item_label"}
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
 
 
-def test_every_field_is_declared_for_filters_or_only_kept() -> None:
+def test_every_payload_field_is_a_filter_field_or_stored_only() -> None:
     chunk = Node(
         uid="u",
         label=Label.CHUNK,

@@ -23,7 +23,7 @@ def test_every_setting_is_in_the_documented_example() -> None:
     assert (ROOT / ".env.example").read_text() == render(), "run `python -m vicw_shared.settings > .env.example`"
 
 
-def test_every_variable_that_the_code_speaks_of_is_in_the_documented_example() -> None:
+def test_every_variable_named_in_the_code_is_in_the_documented_example() -> None:
     documented = set(re.findall(r"^#(VICW_[A-Z_]+)=", render(), re.MULTILINE))
     sources = [path for folder in ("shared", "client", "services") for path in (ROOT / folder).rglob("*.py")]
     named = {name for path in sources for name in re.findall(r"\bVICW_[A-Z_]*[A-Z]\b", path.read_text("utf-8"))}
@@ -37,7 +37,7 @@ def test_no_two_settings_share_a_variable() -> None:
     assert len(names) == len(set(names))
 
 
-def test_a_span_of_time_is_never_longer_than_a_calendar() -> None:
+def test_durations_in_settings_have_an_upper_bound_within_the_calendar() -> None:
     spans = [
         (f"{concern.model_config.get('env_prefix')}{name}".upper(), unit, field)
         for concern in CONCERNS
@@ -76,7 +76,7 @@ def test_settings_come_from_the_environment_and_are_checked(monkeypatch: pytest.
         (EmbeddingSettings, "VICW_EMBEDDING_DIMENSIONS", "big", "should be a valid integer. Correct it, or unset it"),
     ],
 )
-def test_a_wrong_setting_is_told_by_its_variable_with_its_value_and_the_fix(
+def test_an_invalid_setting_names_its_variable_value_and_fix(
     monkeypatch: pytest.MonkeyPatch, concern: type[BaseSettings], variable: str, value: str, says: str
 ) -> None:
     monkeypatch.setenv(variable, value)
@@ -85,7 +85,7 @@ def test_a_wrong_setting_is_told_by_its_variable_with_its_value_and_the_fix(
     assert raised.value.detail.startswith(f"{variable} is {value!r} in the environment, but {says}")
 
 
-def test_every_wrong_setting_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_invalid_settings_are_reported_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VICW_PORT", "a")
     monkeypatch.setenv("VICW_SHUTDOWN_SECONDS", "b")
     with pytest.raises(SettingsError, match=r"VICW_PORT is 'a' .*; VICW_SHUTDOWN_SECONDS is 'b'"), named_by_variable():

@@ -16,13 +16,13 @@ from vicw_shared.wire.ingest import IngestRequest, Item
 from vicw_shared.wrapper import wrap
 
 
-def test_domains_are_folded_and_have_synonyms() -> None:
+def test_domains_are_case_folded_and_have_synonyms() -> None:
     assert {canonical(d) for d in ("Creative", "story", "FICTION", "prose")} == {"creative"}
     assert {canonical(d) for d in ("code", "Coding ", "CODE")} == {"coding"}
     assert canonical("Law  School") == "law school"
 
 
-def test_the_wrapper_is_the_seeds_construct() -> None:
+def test_the_wrapper_puts_domain_type_and_name_before_the_text() -> None:
     story = wrap("The protagonist realizes the amulet is fake.", domain="Story", subtype="Scene", name="The Betrayal")
     assert story == ("[Domain: Story] [Type: Scene] [Name: The Betrayal] The protagonist realizes the amulet is fake.")
     assert wrap("x", name="n") == "[Name: n] x"
@@ -30,7 +30,7 @@ def test_the_wrapper_is_the_seeds_construct() -> None:
 
 
 @given(st.text())
-def test_flaws_are_exactly_what_utf8_and_sqlite_cannot_keep(text: str) -> None:
+def test_text_without_nul_has_no_flaw(text: str) -> None:
     assert flaw(text) is None or "\x00" in text
 
 
@@ -102,13 +102,13 @@ def test_code_words_are_kept_whole_and_split() -> None:
     assert set(sparse.encode_query("snake_case_name").indices) > set(sparse.encode_query("snake case name").indices)
 
 
-def test_words_are_the_same_with_their_accents_and_without() -> None:
+def test_words_match_with_and_without_accents() -> None:
     for written, typed in (("Aschenbrödel Łódź", "aschenbrodel lodz"), ("Æsir Straße", "aesir strasse")):
         assert sparse.encode_document(written) == sparse.encode_document(typed), "and nothing is cut at an accent"
     assert sparse.encode_query("йогурт").indices != sparse.encode_query("иогурт").indices, "there a mark is a letter"
 
 
-def test_question_words_alone_give_nothing_and_every_script_gives_something() -> None:
+def test_question_words_give_no_terms_and_every_script_gives_some() -> None:
     assert sparse.encode_query("What? Who, how and why").indices == sparse.encode_query("and").indices
     assert sparse.encode_query("who what").indices == ()
     for text in ("東京タワー", "Привет", "naïve", "42", "한국어"):

@@ -38,7 +38,7 @@ def client(memory: Memory, host: str = "127.0.0.1") -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=transport, base_url="http://test")
 
 
-async def test_a_change_is_begun_watched_and_cleared_up_after(changeable: Memory) -> None:
+async def test_admin_reindex_starts_reports_and_drops_the_old_model(changeable: Memory) -> None:
     async with client(changeable) as http:
         idle = (await http.get("/admin/reindex")).json()
         assert (idle["running"], idle["result"], idle["error"]) == (False, None, None)
@@ -56,7 +56,7 @@ async def test_a_change_is_begun_watched_and_cleared_up_after(changeable: Memory
         assert (await http.delete("/admin/reindex/old")).json() == {"models": []}
 
 
-async def test_vectors_are_told_by_id(changeable: Memory) -> None:
+async def test_admin_vectors_returns_vectors_by_id(changeable: Memory) -> None:
     (known,) = await changeable.standalone.vectors.ids(after=None, limit=1)
     vectors = await changeable.standalone.vectors.dense([known])
     async with client(changeable) as http:
@@ -70,7 +70,7 @@ async def test_vectors_are_told_by_id(changeable: Memory) -> None:
         assert (await http.post("/admin/vectors", json={"ids": []})).json()["vectors"] == {}
 
 
-async def test_a_step_of_the_sleep_cycle_is_taken_back_while_it_serves(store: Path) -> None:
+async def test_admin_undo_restores_a_consolidation_step_once(store: Path) -> None:
     async with open_memory(store) as memory:
         await fill_with_turns(memory)
         rules = rules_of(ConsolidationSettings(hours=0, used_hours=0))
@@ -86,7 +86,7 @@ async def test_a_step_of_the_sleep_cycle_is_taken_back_while_it_serves(store: Pa
             assert (await http.post("/admin/sleep/undo", json={})).status_code == 422
 
 
-async def test_a_wrong_method_is_told_which_ones_the_address_takes(changeable: Memory) -> None:
+async def test_a_wrong_method_is_answered_with_the_allowed_ones(changeable: Memory) -> None:
     async with client(changeable) as http:
         refused = await http.put("/admin/reindex")
         assert (refused.status_code, refused.headers["allow"]) == (405, "GET, POST")
@@ -95,14 +95,14 @@ async def test_a_wrong_method_is_told_which_ones_the_address_takes(changeable: M
         assert refused.json()["detail"] == "POST is not allowed at /ingest/jobs/some-job. Send GET"
 
 
-async def test_a_model_that_cannot_be_had_is_a_wrong_field(changeable: Memory) -> None:
+async def test_admin_reindex_to_an_unknown_model_is_a_field_error(changeable: Memory) -> None:
     async with client(changeable) as http:
         refused = await http.post("/admin/reindex", json={"model": "no-such-model"})
         assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "model")
         assert (await http.post("/admin/reindex", json={"modell": "new"})).status_code == 422
 
 
-async def test_where_keys_are_needed_it_takes_the_right_admin(changeable: Memory) -> None:
+async def test_admin_endpoints_require_a_key_with_the_right_admin(changeable: Memory) -> None:
     user, of_user = mint("default", (Right.INGEST, Right.RETRIEVE), now(), "")
     admin, of_admin = mint("default", (Right.ADMIN,), now(), "")
     for key in (user, admin):

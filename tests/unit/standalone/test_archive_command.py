@@ -50,7 +50,7 @@ def vicw(*arguments: str | Path) -> Result:
     return result
 
 
-def test_out_and_in_again(filled: Path, tmp_path: Path) -> None:
+def test_export_and_import_round_trip_on_data_directories(filled: Path, tmp_path: Path) -> None:
     done = vicw("export", "--to", tmp_path / "one", "--data-dir", filled)
     assert done.exit_code == 0, done.output
     assert "vectors" in done.stdout
@@ -72,7 +72,7 @@ def test_out_and_in_again(filled: Path, tmp_path: Path) -> None:
     asyncio.run(ask())
 
 
-def test_both_tell_the_same_counts_and_what_was_not_taken_over(
+def test_export_and_import_report_the_same_counts_and_skipped_vectors(
     filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
@@ -98,7 +98,7 @@ def test_both_tell_the_same_counts_and_what_was_not_taken_over(
     assert f"{vectors} vectors not imported" in strange.stderr
 
 
-def test_a_backup_of_a_store_whose_chains_are_not_sound_comes_back_as_it_was(filled: Path, tmp_path: Path) -> None:
+def test_restore_loads_a_store_with_broken_chains_that_import_refuses(filled: Path, tmp_path: Path) -> None:
     async def stray() -> None:
         async with open_memory(filled) as memory:
             graph = memory.standalone.graph
@@ -120,7 +120,7 @@ def test_a_backup_of_a_store_whose_chains_are_not_sound_comes_back_as_it_was(fil
     assert "stray edge" in vicw("check", "--data-dir", tmp_path / "other").output
 
 
-def test_a_context_of_a_store(filled: Path, tmp_path: Path) -> None:
+def test_export_of_one_context_contains_only_that_context(filled: Path, tmp_path: Path) -> None:
     assert vicw("export", "--to", tmp_path / "e", "--context", "other", "--data-dir", filled).exit_code == 0
     manifest = json.loads((tmp_path / "e/manifest.json").read_text())
     assert (manifest["context"], manifest["files"]["contexts.jsonl"]["rows"]) == ("other", 1)
@@ -133,7 +133,7 @@ def test_a_context_of_a_store(filled: Path, tmp_path: Path) -> None:
     assert "Tenant 'default' has data in this store" in again.output
 
 
-def test_what_is_somebody_elses_is_left_alone(filled: Path, tmp_path: Path) -> None:
+def test_export_leaves_folders_with_other_files_alone(filled: Path, tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
     (tmp_path / "home/letter").write_text("dear")
     refused = vicw("export", "--to", tmp_path / "home", "--data-dir", filled)
@@ -147,7 +147,9 @@ def test_what_is_somebody_elses_is_left_alone(filled: Path, tmp_path: Path) -> N
     assert "vicw import" in vicw("ingest", tmp_path / "e").output
 
 
-def test_backups_are_kept_and_come_back(filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_backup_keeps_the_latest_and_restore_brings_keys_back(
+    filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     key = vicw("keys", "create", "--data-dir", filled).stdout.split("_")[1]
     names = iter(f"vicw-2026010{n}T000000Z" for n in range(1, 9))
     monkeypatch.setattr("vicw_standalone.archive.backups.name_at", lambda at: next(names))
@@ -172,7 +174,7 @@ def test_backups_are_kept_and_come_back(filled: Path, tmp_path: Path, monkeypatc
     assert [path for path in filled.iterdir() if path.name.startswith("replaced-")]
 
 
-def test_a_backup_stays_though_others_are_of_a_clock_that_was_ahead(
+def test_a_new_backup_is_kept_beside_ones_with_later_dates(
     filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = iter(f"vicw-{year}0101T000000Z" for year in (2030, 2031, 2026))
@@ -186,7 +188,9 @@ def test_a_backup_stays_though_others_are_of_a_clock_that_was_ahead(
     ]
 
 
-def test_a_half_is_not_served(filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_with_an_interrupted_import_is_not_opened(
+    filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert vicw("export", "--to", tmp_path / "e", "--data-dir", filled).exit_code == 0
     other = tmp_path / "other"
 
@@ -214,7 +218,7 @@ def backup(filled: Path, tmp_path: Path) -> Path:
     return next((tmp_path / "backups").iterdir())
 
 
-def retracting(store: Path, *ids: str) -> None:
+def retract_items(store: Path, *ids: str) -> None:
     """Change a store: items leave its present."""
 
     async def retract() -> None:
@@ -224,32 +228,34 @@ def retracting(store: Path, *ids: str) -> None:
     asyncio.run(retract())
 
 
-def put_aside(store: Path) -> list[Path]:
+def replaced_folders(store: Path) -> list[Path]:
     return sorted(path for path in store.iterdir() if path.name.startswith("replaced-"))
 
 
-def held(store: Path, to: Path) -> str:
+def exported_text(store: Path, to: Path) -> str:
     """Return all nodes that a store exports."""
     assert vicw("export", "--to", to, "--data-dir", store).exit_code == 0
     return "".join(path.read_text("utf-8") for path in sorted(to.glob("*.jsonl")))
 
 
-def test_what_has_changed_since_a_restore_is_replaced_by_the_next(backup: Path, tmp_path: Path) -> None:
+def test_restore_replace_discards_changes_since_the_last_restore(backup: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     assert vicw("restore", backup, "--data-dir", other).exit_code == 0
-    before = held(other, tmp_path / "before")
-    retracting(other, "m3")
+    before = exported_text(other, tmp_path / "before")
+    retract_items(other, "m3")
     done = vicw("restore", backup, "--replace", "--data-dir", other)
     assert done.exit_code == 0, done.output
     assert " vectors\n" in done.stdout
-    assert held(other, tmp_path / "after") == before
-    assert len(put_aside(other)) == 1
+    assert exported_text(other, tmp_path / "after") == before
+    assert len(replaced_folders(other)) == 1
     assert "clean" in vicw("check", "--data-dir", other).stdout
 
 
 @pytest.mark.parametrize("breaking", ["another version", "garbage", "a hole"])
-def test_what_cannot_be_opened_is_replaced_and_kept(backup: Path, filled: Path, tmp_path: Path, breaking: str) -> None:
-    before = held(filled, tmp_path / "before")
+def test_restore_replaces_and_keeps_a_store_that_cannot_be_opened(
+    backup: Path, filled: Path, tmp_path: Path, breaking: str
+) -> None:
+    before = exported_text(filled, tmp_path / "before")
     graph = filled / "graph.sqlite3"
     if breaking == "another version":
         with closing(sqlite3.connect(graph)) as db:
@@ -263,26 +269,28 @@ def test_what_cannot_be_opened_is_replaced_and_kept(backup: Path, filled: Path, 
     assert vicw("restore", backup, "--data-dir", filled).exit_code != 0
     done = vicw("restore", backup, "--replace", "--data-dir", filled)
     assert done.exit_code == 0, done.output
-    (aside,) = put_aside(filled)
+    (aside,) = replaced_folders(filled)
     assert (aside / "graph.sqlite3").read_bytes() == spoilt
-    assert held(filled, tmp_path / "after") == before
+    assert exported_text(filled, tmp_path / "after") == before
 
 
-def test_what_was_erased_altogether_comes_back(backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_erased_tenant_is_brought_back_by_import_and_restore(
+    backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     init = Standalone.__init__
     monkeypatch.setattr(Standalone, "__init__", lambda self, settings: init(self, settings, HashEmbedder()))
     for command in ("import", "restore"):
         other = tmp_path / command
         assert vicw("restore", backup, "--data-dir", other).exit_code == 0
-        before = held(other, tmp_path / f"{command}-before")
+        before = exported_text(other, tmp_path / f"{command}-before")
         erased = vicw("forget", "tenant", "default", "--yes", "--data-dir", other)
         assert erased.exit_code == 0, erased.output
         assert " vectors\n" in vicw(command, backup, "--data-dir", other).stdout
-        assert held(other, tmp_path / f"{command}-after") == before
+        assert exported_text(other, tmp_path / f"{command}-after") == before
 
 
 @pytest.fixture
-def dying(monkeypatch: pytest.MonkeyPatch) -> Callable[[], AbstractContextManager[None]]:
+def failing_imports(monkeypatch: pytest.MonkeyPatch) -> Callable[[], AbstractContextManager[None]]:
     """Let imports die with all nodes stored, and no edge."""
 
     @contextmanager
@@ -297,20 +305,20 @@ def dying(monkeypatch: pytest.MonkeyPatch) -> Callable[[], AbstractContextManage
     return patched
 
 
-def test_a_restore_that_was_killed_goes_on_where_it_replaces(
-    filled: Path, backup: Path, dying: Callable[[], AbstractContextManager[None]]
+def test_a_killed_restore_continues_without_replacing_again(
+    filled: Path, backup: Path, failing_imports: Callable[[], AbstractContextManager[None]]
 ) -> None:
-    with dying():
+    with failing_imports():
         assert vicw("restore", backup, "--replace", "--data-dir", filled).exit_code != 0
-    assert len(put_aside(filled)) == 1
+    assert len(replaced_folders(filled)) == 1
     done = vicw("restore", backup, "--data-dir", filled)
     assert done.exit_code == 0, done.output
-    assert len(put_aside(filled)) == 1, "its half is not moved"
+    assert len(replaced_folders(filled)) == 1, "its half is not moved"
     assert "clean" in vicw("check", "--data-dir", filled).stdout
 
 
 @pytest.fixture
-def of_another(store: Path, tmp_path: Path, filled: Path) -> Path:
+def store_of_another_tenant(store: Path, tmp_path: Path, filled: Path) -> Path:
     """A store with another tenant's memory alone."""
 
     async def fill() -> None:
@@ -322,46 +330,52 @@ def of_another(store: Path, tmp_path: Path, filled: Path) -> Path:
     return tmp_path / "another"
 
 
-def test_the_half_of_an_import_beside_others_is_replaced(
-    filled: Path, tmp_path: Path, of_another: Path, dying: Callable[[], AbstractContextManager[None]]
-) -> None:
-    assert vicw("export", "--to", tmp_path / "e", "--data-dir", filled).exit_code == 0
-    with dying():
-        assert vicw("import", tmp_path / "e", "--data-dir", of_another).exit_code != 0
-    assert "is not empty" in vicw("restore", tmp_path / "e", "--data-dir", of_another).output
-    done = vicw("restore", tmp_path / "e", "--replace", "--data-dir", of_another)
-    assert done.exit_code == 0, done.output
-    assert len(put_aside(of_another)) == 1
-    assert "of another" not in held(of_another, tmp_path / "after")
-
-
-def test_the_half_of_an_import_beside_others_is_given_up(
+def test_restore_replaces_an_interrupted_import_beside_another_tenant(
     filled: Path,
     tmp_path: Path,
-    of_another: Path,
-    dying: Callable[[], AbstractContextManager[None]],
+    store_of_another_tenant: Path,
+    failing_imports: Callable[[], AbstractContextManager[None]],
+) -> None:
+    assert vicw("export", "--to", tmp_path / "e", "--data-dir", filled).exit_code == 0
+    with failing_imports():
+        assert vicw("import", tmp_path / "e", "--data-dir", store_of_another_tenant).exit_code != 0
+    assert "is not empty" in vicw("restore", tmp_path / "e", "--data-dir", store_of_another_tenant).output
+    done = vicw("restore", tmp_path / "e", "--replace", "--data-dir", store_of_another_tenant)
+    assert done.exit_code == 0, done.output
+    assert len(replaced_folders(store_of_another_tenant)) == 1
+    assert "of another" not in exported_text(store_of_another_tenant, tmp_path / "after")
+
+
+def test_forget_import_erases_an_interrupted_import_beside_another_tenant(
+    filled: Path,
+    tmp_path: Path,
+    store_of_another_tenant: Path,
+    failing_imports: Callable[[], AbstractContextManager[None]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     init = Standalone.__init__
     monkeypatch.setattr(Standalone, "__init__", lambda self, settings: init(self, settings, HashEmbedder()))
     assert vicw("export", "--to", tmp_path / "e", "--data-dir", filled).exit_code == 0
-    before = held(of_another, tmp_path / "before")
-    with dying():
-        assert vicw("import", tmp_path / "e", "--data-dir", of_another).exit_code != 0
+    before = exported_text(store_of_another_tenant, tmp_path / "before")
+    with failing_imports():
+        assert vicw("import", tmp_path / "e", "--data-dir", store_of_another_tenant).exit_code != 0
     shutil.rmtree(tmp_path / "e")
-    assert "`vicw forget import`" in vicw("export", "--to", tmp_path / "half", "--data-dir", of_another).output
-    dry = vicw("forget", "import", "--dry-run", "--data-dir", of_another)
+    assert (
+        "`vicw forget import`"
+        in vicw("export", "--to", tmp_path / "half", "--data-dir", store_of_another_tenant).output
+    )
+    dry = vicw("forget", "import", "--dry-run", "--data-dir", store_of_another_tenant)
     told = "the imported part of context {!r} of tenant 'default'"
     assert (dry.exit_code, dry.stdout) == (0, f"{told.format('ctx')}, {told.format('other')}\n")
-    done = vicw("forget", "import", "--yes", "--data-dir", of_another)
+    done = vicw("forget", "import", "--yes", "--data-dir", store_of_another_tenant)
     assert done.exit_code == 0, done.output
     assert "proven: nothing is left" in done.stdout
-    assert held(of_another, tmp_path / "after") == before
-    assert "clean" in vicw("check", "--data-dir", of_another).stdout
-    assert "No import broke off" in vicw("forget", "import", "--yes", "--data-dir", of_another).output
+    assert exported_text(store_of_another_tenant, tmp_path / "after") == before
+    assert "clean" in vicw("check", "--data-dir", store_of_another_tenant).stdout
+    assert "No import broke off" in vicw("forget", "import", "--yes", "--data-dir", store_of_another_tenant).output
 
 
-def test_a_tar_that_leads_out_is_refused(filled: Path, tmp_path: Path) -> None:
+def test_a_backup_tar_with_paths_outside_is_refused(filled: Path, tmp_path: Path) -> None:
     assert vicw("export", "--to", tmp_path / "e", "--data-dir", filled).exit_code == 0
     for number, name in enumerate(("../evil.jsonl", "vicw-20260101T000000Z/../../evil.jsonl", "/tmp/evil.jsonl")):
         packed = tmp_path / f"{number}.tar.gz"
@@ -372,9 +386,7 @@ def test_a_tar_that_leads_out_is_refused(filled: Path, tmp_path: Path) -> None:
         assert not (tmp_path / "new").exists()
 
 
-def test_what_is_moved_aside_is_never_a_graph_that_others_vectors_stand_beside(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_move_aside_moves_the_vectors_before_the_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("graph.sqlite3", "vectors", "other"):
         (tmp_path / name).touch()
     moved: list[str] = []

@@ -26,7 +26,7 @@ from vicw_standalone.scheduled_jobs import compare
 from vicw_standalone.wiring import Standalone
 
 
-class Slow(HashEmbedder):
+class BlockingEmbedder(HashEmbedder):
     """Embeds a question when it may."""
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class Slow(HashEmbedder):
         return await super().embed(texts, lane)
 
 
-async def through(turns: AsyncIterator[None]) -> None:
+async def exhaust(turns: AsyncIterator[None]) -> None:
     async for _ in turns:
         pass
 
@@ -50,16 +50,16 @@ NIGHTS: dict[str, Callable[[Standalone], Awaitable[object]]] = {
     "dream": lambda s: dream(s.asleep.dream(), DreamSettings(hours=0), None),
     "resolve": lambda s: resolve(s.asleep.resolve(), ResolveSettings(), None),
     "eviction": lambda s: forget(s.asleep.capacity(), EvictionSettings(items=1)),
-    "reconcile": lambda s: through(compare(s.settings, s.asleep)),
+    "reconcile": lambda s: exhaust(compare(s.settings, s.asleep)),
 }
 
 
 @pytest.mark.parametrize("task", NIGHTS)
-async def test_a_night_waits_for_the_answer_to_a_question(
+async def test_maintenance_waits_for_a_running_question(
     store: Path, monkeypatch: pytest.MonkeyPatch, task: str
 ) -> None:
     monkeypatch.setattr(background_throttle.BackgroundThrottle, "max_seconds", 60)
-    embedder = Slow()
+    embedder = BlockingEmbedder()
     async with open_memory(store, embedder) as memory:
         await fill_with_turns(memory)
         standalone: Standalone = memory.standalone

@@ -15,7 +15,7 @@ from vicw_sleep.check import CheckLimits
 from vicw_standalone.cli import app
 
 
-def test_the_first_violations_are_told_and_the_others_counted(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_lists_the_first_violations_and_counts_the_others(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def fill() -> None:
         async with open_memory(store) as memory:
             await memory.ingest(*({"id": f"m{n}", "text": f"turn {n}", "speaker": "Ana"} for n in range(4)))

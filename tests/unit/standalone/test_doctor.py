@@ -66,14 +66,14 @@ def filled(store: Path) -> Path:
     return store
 
 
-def test_where_nothing_is_stored_nothing_is_wrong(store: Path) -> None:
+def test_doctor_finds_no_problem_without_a_store(store: Path) -> None:
     found = findings(settings_of(store))
     assert [one for one in found.values() if one.verdict is Severity.PROBLEM] == []
     assert found["store"].detail == "nothing is stored yet"
     assert found["server"].fix == "Start it with `vicw serve`"
 
 
-def test_a_store_in_good_order_is_found_fine_and_left_as_it_was(filled: Path) -> None:
+def test_doctor_finds_a_sound_store_fine_and_leaves_it_unchanged(filled: Path) -> None:
     def contents() -> dict[str, bytes]:
         files = (path for path in filled.rglob("*") if path.is_file() and path.name != "vicw.lock")
         return {str(path): path.read_bytes() for path in files}
@@ -96,7 +96,7 @@ def test_a_store_in_good_order_is_found_fine_and_left_as_it_was(filled: Path) ->
         ("VICW_ULR", "VICW_URL"),
     ],
 )
-def test_a_variable_that_nothing_reads_is_noted_with_the_one_that_was_meant(
+def test_doctor_notes_an_unknown_variable_with_the_closest_setting(
     store: Path, monkeypatch: pytest.MonkeyPatch, variable: str, meant: str
 ) -> None:
     monkeypatch.setenv(variable, "1")
@@ -106,7 +106,7 @@ def test_a_variable_that_nothing_reads_is_noted_with_the_one_that_was_meant(
     assert [one for one in examine(settings_of(store)) if one.what == "settings"] == [noted]
 
 
-def test_what_the_data_directorys_file_may_not_say_is_noted(store: Path) -> None:
+def test_doctor_notes_settings_without_effect_in_the_data_directory_file(store: Path) -> None:
     store.mkdir()
     file = store / CHOICES
     file.write_text(f"VICW_EMBEDDING_MODEL={NAME}\nVICW_PORT=80\nVICW_EMBEDDING_TREADS=2\nPATH=x\n")
@@ -119,7 +119,7 @@ def test_what_the_data_directorys_file_may_not_say_is_noted(store: Path) -> None
     assert findings(settings_of(store))["settings"].verdict is Severity.FINE
 
 
-def test_no_room_is_named(store: Path) -> None:
+def test_doctor_names_a_disk_without_enough_free_space(store: Path) -> None:
     settings = replace(settings_of(store), storage=settings_for(store, min_free_mb=10**9).storage)
     ((what, says),) = problems(settings)
     assert what == "disk"
@@ -128,13 +128,13 @@ def test_no_room_is_named(store: Path) -> None:
     assert "VICW_MIN_FREE_MB" in says
 
 
-def test_a_missing_model_file_is_named_with_the_command_that_gets_it(store: Path) -> None:
+def test_doctor_names_a_missing_model_file_and_the_pull_command(store: Path) -> None:
     ((what, says),) = problems(settings_of(store, model="Qwen3-Embedding-0.6B"))
     assert what == "model"
     assert "vicw model pull Qwen3-Embedding-0.6B" in says
 
 
-def test_a_taken_port_is_named(store: Path) -> None:
+def test_doctor_names_a_taken_port(store: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         ((what, says),) = problems(replace(settings_of(store), server=ServerSettings(port=port)))
@@ -143,7 +143,7 @@ def test_a_taken_port_is_named(store: Path) -> None:
     assert "VICW_PORT" in says
 
 
-def test_a_port_where_another_program_answers_is_named(store: Path) -> None:
+def test_doctor_names_a_port_where_another_program_answers(store: Path) -> None:
     with serving_http(Hub({})) as other:
         port = int(other.url.rpartition(":")[2])
         ((what, says),) = problems(replace(settings_of(store), server=ServerSettings(port=port)))
@@ -153,7 +153,7 @@ def test_a_port_where_another_program_answers_is_named(store: Path) -> None:
 
 
 @pytest.mark.parametrize("changed", [{"dimensions": 32}, {"model": "tiny.gguf"}])
-def test_a_store_of_another_model_is_named(filled: Path, tmp_path: Path, changed: dict[str, Any]) -> None:
+def test_doctor_names_a_store_of_another_model(filled: Path, tmp_path: Path, changed: dict[str, Any]) -> None:
     if "model" in changed:
         changed = {"model": str(tiny_gguf.encoder(tmp_path / "tiny.gguf").path)}
     ((what, says),) = problems(settings_of(filled, **changed))
@@ -163,7 +163,7 @@ def test_a_store_of_another_model_is_named(filled: Path, tmp_path: Path, changed
     assert (f"VICW_EMBEDDING_MODEL={NAME}" in says) == ("model" in changed)
 
 
-def test_another_file_under_the_same_name_is_named(store: Path, tmp_path: Path) -> None:
+def test_doctor_names_another_model_file_under_the_same_name(store: Path, tmp_path: Path) -> None:
     model = tiny_gguf.encoder(tmp_path / "tiny.gguf")
 
     async def fill() -> None:
@@ -177,7 +177,7 @@ def test_another_file_under_the_same_name_is_named(store: Path, tmp_path: Path) 
     assert f"the model is now tiny (64-d, file {model.digest[:12]}" in says
 
 
-async def test_a_foreign_server_is_asked_which_model_it_has(store: Path) -> None:
+async def test_doctor_asks_an_external_embedding_server_for_its_model(store: Path) -> None:
     async with serving(NAME) as foreign, open_memory(store, HashEmbedder(NAME)):
         settings = settings_of(store, url=foreign.url)
         found = await asyncio.to_thread(findings, settings)
@@ -187,20 +187,20 @@ async def test_a_foreign_server_is_asked_which_model_it_has(store: Path) -> None
     assert (what, "the model is now a-better-model" in says) == ("store", True)
 
 
-def test_a_foreign_server_that_is_away_is_named(store: Path) -> None:
+def test_doctor_names_an_unreachable_external_embedding_server(store: Path) -> None:
     ((what, says),) = problems(settings_of(store, url="http://127.0.0.1:9/v1"))
     assert what == "model"
     assert "unset VICW_EMBEDDING_URL" in says
 
 
-def test_a_missing_vector_index_is_named(filled: Path) -> None:
+def test_doctor_notes_a_missing_vector_index(filled: Path) -> None:
     shutil.rmtree(filled / "vectors")
     found = findings(settings_of(filled))["vector index"]
     assert (found.verdict, found.detail) == (Severity.NOTE, f"{filled / 'vectors'} is missing")
     assert "`vicw serve` rebuilds it" in found.fix
 
 
-def test_a_vector_index_that_is_being_rebuilt_is_noted(filled: Path) -> None:
+def test_doctor_notes_a_vector_index_that_is_being_rebuilt(filled: Path) -> None:
     shutil.rmtree(filled / "vectors")
 
     async def start() -> None:
@@ -214,14 +214,14 @@ def test_a_vector_index_that_is_being_rebuilt_is_noted(filled: Path) -> None:
     assert (found.verdict, found.detail) == (Severity.NOTE, "is being rebuilt")
 
 
-def test_an_unclean_vector_index_is_noted(filled: Path) -> None:
+def test_doctor_notes_a_vector_index_that_was_not_closed(filled: Path) -> None:
     (filled / "vectors" / "clean").unlink()
     found = findings(settings_of(filled))["vector index"]
     assert (found.verdict, found.detail) == (Severity.NOTE, "was not closed properly")
     assert "vicw serve" in found.fix
 
 
-def test_a_schema_newer_than_the_program_is_named(filled: Path) -> None:
+def test_doctor_names_a_schema_newer_than_the_program(filled: Path) -> None:
     with closing(sqlite3.connect(filled / "graph.sqlite3")) as graph:
         graph.execute("PRAGMA user_version = 999")
     ((what, says),) = problems(settings_of(filled))
@@ -230,7 +230,7 @@ def test_a_schema_newer_than_the_program_is_named(filled: Path) -> None:
     assert "Upgrade VICW" in says
 
 
-def test_a_graph_that_cannot_be_read_is_named(store: Path) -> None:
+def test_doctor_names_a_graph_that_cannot_be_read(store: Path) -> None:
     store.mkdir()
     (store / "graph.sqlite3").write_bytes(b"not a database at all" * 100)
     ((what, says),) = problems(settings_of(store))
@@ -239,13 +239,13 @@ def test_a_graph_that_cannot_be_read_is_named(store: Path) -> None:
     assert "backup" in says
 
 
-def test_a_directory_that_cannot_be_used_is_named() -> None:
+def test_doctor_names_a_data_directory_that_cannot_be_used() -> None:
     found = problems(settings_of(Path("/dev/null/a/b")))
     assert [what for what, _ in found] == ["data directory"]
     assert "VICW_DATA_DIR" in found[0][1]
 
 
-async def test_a_store_that_a_process_has_open_stays_its_own(store: Path) -> None:
+async def test_doctor_examines_an_open_store_without_disturbing_its_process(store: Path) -> None:
     async with open_memory(store, HashEmbedder(NAME)) as memory:
         await memory.ingest({"id": "a", "text": "a zebra crosses"})
         found = await asyncio.to_thread(findings, settings_of(store))
@@ -258,7 +258,7 @@ async def test_a_store_that_a_process_has_open_stays_its_own(store: Path) -> Non
         assert sorted(map(str, await memory.found("zebra yak"))) == ["a", "b"]
 
 
-async def test_what_a_killed_process_left_is_read(store: Path, tmp_path: Path) -> None:
+async def test_doctor_reads_a_store_left_by_a_killed_process(store: Path, tmp_path: Path) -> None:
     async with open_memory(store, HashEmbedder(NAME)) as memory:
         await memory.ingest({"id": "a", "text": "a zebra crosses"})
         left = await asyncio.to_thread(shutil.copytree, store, tmp_path / "left")
@@ -275,7 +275,7 @@ async def test_what_a_killed_process_left_is_read(store: Path, tmp_path: Path) -
         *((name, "This setting no longer exists: remove it") for name in sorted(REMOVED)),
     ],
 )
-def test_a_former_setting_is_named_with_its_name_now(
+def test_doctor_names_a_renamed_or_removed_setting(
     variable: str, fix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(variable, "1")
@@ -283,6 +283,6 @@ def test_a_former_setting_is_named_with_its_name_now(
     assert list(variables(settings_of(tmp_path))) == [noted]
 
 
-def test_former_settings_are_unknown_and_lead_to_settings() -> None:
+def test_renamed_settings_point_to_existing_ones() -> None:
     assert set(RENAMED.values()) <= VARIABLES
     assert not (RENAMED.keys() | REMOVED) & VARIABLES

@@ -23,7 +23,7 @@ async def doctor(memory: Memory, monkeypatch: pytest.MonkeyPatch, *arguments: st
         return await asyncio.to_thread(lambda: CliRunner().invoke(app, ["doctor", *arguments]))
 
 
-def said(result: Result, what: str) -> str:
+def finding_of(result: Result, what: str) -> str:
     findings = re.split(r"(?:^| )(?:ok|note|bad) ", " ".join(result.output.split()))
     return next((finding for finding in findings if finding.startswith(f"{what}:")), "")
 
@@ -35,18 +35,20 @@ async def chat(memory: Memory) -> Memory:
     return memory
 
 
-async def test_it_says_what_led_to_results_and_how_long_it_took(chat: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_doctor_graph_reports_spreads_edges_and_timing_of_a_question(
+    chat: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen = await doctor(chat, monkeypatch, "--graph", "Why did the database stop?", "--context", "chat")
     assert seen.exit_code == 0, seen.output
-    assert "lift" in said(seen, "spreads")
-    assert "by NEXT at depth 1" in said(seen, "results")
-    assert "NEXT" in said(seen, "edges")
-    assert "found by another channel" in said(seen, "agreement")
-    assert "weight 0.15" in said(seen, "typed edges")
+    assert "lift" in finding_of(seen, "spreads")
+    assert "by NEXT at depth 1" in finding_of(seen, "results")
+    assert "NEXT" in finding_of(seen, "edges")
+    assert "found by another channel" in finding_of(seen, "agreement")
+    assert "weight 0.15" in finding_of(seen, "typed edges")
     assert "median " in " ".join(seen.output.split())
 
 
-async def test_without_a_question_it_asks_for_what_a_context_knows(
+async def test_doctor_graph_without_a_question_takes_one_from_the_context(
     chat: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = await doctor(chat, monkeypatch, "--graph", "--context", "chat")
@@ -62,7 +64,7 @@ async def test_without_a_question_it_asks_for_what_a_context_knows(
         (("Why?",), "need --graph"),
     ],
 )
-async def test_what_cannot_be_asked_is_said(
+async def test_doctor_graph_refuses_wrong_arguments_with_the_fix(
     chat: Memory, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], fix: str
 ) -> None:
     seen = await doctor(chat, monkeypatch, *arguments)
@@ -70,7 +72,7 @@ async def test_what_cannot_be_asked_is_said(
     assert fix in " ".join(seen.output.split())
 
 
-async def test_where_nothing_is_joined_it_says_what_to_do(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_doctor_graph_notes_results_without_edges(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     await memory.ingest({"id": "a", "text": "Alone in the world."}, context="c")
     seen = await doctor(memory, monkeypatch, "--graph", "alone", "--context", "c")
     assert "the results have no edges" in " ".join(seen.output.split())

@@ -40,7 +40,7 @@ def filled(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return store
 
 
-def test_what_would_be_added_is_said_then_added_logged_taken_back_and_wiped(filled: Path) -> None:
+def test_sleep_dream_lists_adds_logs_undoes_and_wipes_auto_tags(filled: Path) -> None:
     dry = sleep(filled, "dream", "--hours", "0", "--dry-run")
     assert dry.exit_code == 0, dry.output
     assert dry.stdout.splitlines()[-1].startswith("2 of 2 items would get ")
@@ -66,12 +66,12 @@ def test_what_would_be_added_is_said_then_added_logged_taken_back_and_wiped(fill
     assert sleep(filled, "wipe").stdout == "0 auto-tags removed\n"
 
 
-def test_what_is_young_is_left_and_a_run_may_be_bounded(filled: Path) -> None:
+def test_sleep_dream_skips_young_items_and_honours_the_most_option(filled: Path) -> None:
     assert sleep(filled, "dream").stdout == "0 of 2 items got 0 auto-tags\n"
     assert sleep(filled, "dream", "--most", "1").stdout.startswith("0 of 1 item ")
 
 
-def test_status_says_when_it_runs(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sleep_status_shows_the_schedule_of_dreams(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.search(r"dream: next at \d{4}-\d\d-\d\d 04:00 UTC", sleep(filled, "status").stdout)
     monkeypatch.setenv("VICW_DREAM_SCHEDULE", "never")
     assert "dream: off (VICW_DREAM_SCHEDULE=never)" in sleep(filled, "status").stdout
@@ -79,21 +79,23 @@ def test_status_says_when_it_runs(filled: Path, monkeypatch: pytest.MonkeyPatch)
     assert "dream: paused (VICW_SLEEP_PAUSED)" in sleep(filled, "status").stdout
 
 
-async def test_beside_a_server_it_says_what_to_do(filled: Path) -> None:
+async def test_sleep_dream_is_refused_beside_a_server_naming_the_setting(filled: Path) -> None:
     async with open_memory(filled):
         refused = await asyncio.to_thread(sleep, filled, "dream")
         assert refused.exit_code == 2
         assert "VICW_DREAM_SCHEDULE" in refused.stderr
 
 
-async def test_a_server_with_a_schedule_that_is_none_does_not_begin(store: Path) -> None:
+async def test_an_invalid_dream_schedule_stops_the_server_from_starting(store: Path) -> None:
     wrong = replace(settings_for(store), dream=DreamSettings(schedule="at night"))
     with pytest.raises(SettingsError, match="VICW_DREAM_SCHEDULE"):
         await Standalone(wrong, HashEmbedder()).open()
 
 
 @pytest.mark.parametrize("paused", [False, True])
-async def test_a_server_dreams_at_night(store: Path, monkeypatch: pytest.MonkeyPatch, paused: bool) -> None:
+async def test_a_server_dreams_on_schedule_unless_paused(
+    store: Path, monkeypatch: pytest.MonkeyPatch, paused: bool
+) -> None:
     await fill(store)
     moment: list[datetime] = [now()]
     monkeypatch.setattr("vicw_sleep.dream.job.now", lambda: moment[0])

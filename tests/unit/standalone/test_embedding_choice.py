@@ -31,12 +31,12 @@ async def opened(settings: StandaloneSettings, embedder: HashEmbedder | None = N
         await standalone.close()
 
 
-def over(url: str, store: Path, **embedding: Any) -> StandaloneSettings:
+def settings_with_url(url: str, store: Path, **embedding: Any) -> StandaloneSettings:
     return replace(settings_for(store), embedding=EmbeddingSettings(url=url, **embedding))
 
 
-async def test_the_model_of_a_foreign_server_is_asked_for_and_remembered_by_its_own_name(store: Path) -> None:
-    async with serving("their-model") as foreign, opened(over(foreign.url, store)) as memory:
+async def test_an_external_servers_model_is_recorded_under_its_own_name(store: Path) -> None:
+    async with serving("their-model") as foreign, opened(settings_with_url(foreign.url, store)) as memory:
         await memory.ingest({"id": "a", "text": "a zebra crosses"})
         assert await memory.found("zebra") == ["a"]
         known = (await memory.standalone.graph.record.models()).used
@@ -45,32 +45,32 @@ async def test_the_model_of_a_foreign_server_is_asked_for_and_remembered_by_its_
         assert set(foreign.asked_for) == {"their-model"}
 
 
-async def test_a_foreign_server_that_has_another_model_now_is_refused_at_the_next_start(store: Path) -> None:
+async def test_an_external_server_that_changed_its_model_is_refused_at_start(store: Path) -> None:
     async with serving("their-model") as foreign:
-        async with opened(over(foreign.url, store)) as memory:
+        async with opened(settings_with_url(foreign.url, store)) as memory:
             await memory.ingest({"id": "a", "text": "a zebra crosses"})
         foreign.models = ["a-better-model"]
         with pytest.raises(ModelMismatchError, match=r"vectors of their-model .* has a-better-model.*vicw reindex"):
-            async with opened(over(foreign.url, store)):
+            async with opened(settings_with_url(foreign.url, store)):
                 pass
         foreign.models = ["their-model"]
-        async with opened(over(foreign.url, store)) as memory:
+        async with opened(settings_with_url(foreign.url, store)) as memory:
             assert await memory.found("zebra") == ["a"]
 
 
-async def test_a_chosen_model_is_what_a_foreign_server_is_asked_for(store: Path) -> None:
+async def test_an_external_server_is_asked_for_the_configured_model(store: Path) -> None:
     async with serving("small", "large") as foreign:
         with pytest.raises(SettingsError, match="VICW_EMBEDDING_MODEL to one of small, large"):
-            async with opened(over(foreign.url, store)):
+            async with opened(settings_with_url(foreign.url, store)):
                 pass
-        async with opened(over(foreign.url, store, model="large")) as memory:
+        async with opened(settings_with_url(foreign.url, store, model="large")) as memory:
             known = (await memory.standalone.graph.record.models()).used
             assert known is not None
             assert known.name == "large"
         assert set(foreign.asked_for) == {"large"}
 
 
-def test_a_model_is_chosen_by_the_environment_the_data_directory_or_the_command(
+def test_the_model_is_chosen_by_command_environment_or_data_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("VICW_EMBEDDING_MODEL", raising=False)
@@ -87,7 +87,7 @@ def test_a_model_is_chosen_by_the_environment_the_data_directory_or_the_command(
     assert chosen(model="of-the-command") == "of-the-command"
 
 
-def test_a_wrong_setting_is_told_with_the_place_where_it_stands(
+def test_a_wrong_setting_is_reported_with_its_file_or_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / CHOICES).write_text("VICW_EMBEDDING_THREADS=many\n")
@@ -102,10 +102,10 @@ def test_a_wrong_setting_is_told_with_the_place_where_it_stands(
 @pytest.mark.parametrize(
     ("served", "prefix"), [("snowflake-arctic-embed-l-v2.0", "query: "), ("their-model", ""), ("all-MiniLM-L6-v2", "")]
 )
-async def test_a_registered_model_brings_its_query_prefix_wherever_it_is_served(
+async def test_a_registered_model_gets_its_query_prefix_on_external_servers(
     store: Path, served: str, prefix: str
 ) -> None:
-    async with serving(served) as foreign, opened(over(foreign.url, store)) as memory:
+    async with serving(served) as foreign, opened(settings_with_url(foreign.url, store)) as memory:
         await memory.ingest({"id": "a", "text": "a zebra crosses"}, domain="coding")
         await memory.retrieve("which zebra?", domain="coding")
         assert foreign.texts[-2:] == [
@@ -115,7 +115,7 @@ async def test_a_registered_model_brings_its_query_prefix_wherever_it_is_served(
 
 
 @pytest.mark.parametrize("model", ["a-file-of-mine", "snowflake-arctic-embed-l-v2.0"])
-async def test_a_set_query_prefix_goes_before_queries_of_any_model(
+async def test_a_configured_query_prefix_precedes_queries_of_any_model(
     store: Path, model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("VICW_EMBEDDING_QUERY_PREFIX", "search: ")

@@ -58,7 +58,7 @@ def capacity(store: Path, *words: str) -> Result:
     return CliRunner().invoke(app, ["forget", "capacity", *words, "--data-dir", str(store)])
 
 
-def test_what_would_go_is_said_then_it_is_erased(filled: Path) -> None:
+def test_forget_capacity_lists_then_erases_the_least_important_items(filled: Path) -> None:
     dry = capacity(filled, "--items", "3", "--dry-run")
     assert dry.exit_code == 0, dry.output
     lines = ["ctx · [1] Ana · weight 0.100", "ctx · [3] Ana · weight 0.200", "2 items would be erased"]
@@ -76,26 +76,28 @@ def test_what_would_go_is_said_then_it_is_erased(filled: Path) -> None:
     assert CliRunner().invoke(app, ["check", "--data-dir", str(filled)]).exit_code == 0
 
 
-def test_a_setting_says_how_many_items_are_kept(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_forget_capacity_uses_the_limit_of_the_setting(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VICW_EVICTION_ITEMS", "4")
     assert capacity(filled, "-q").stdout == "1 item erased\n"
     assert "eviction: next at" in sleep(filled, "status").stdout
 
 
-def test_where_every_item_is_kept_it_is_said_how_to_change_that(filled: Path) -> None:
+def test_forget_capacity_without_a_limit_names_the_setting(filled: Path) -> None:
     wrong = capacity(filled)
     assert (wrong.exit_code, "VICW_EVICTION_ITEMS" in wrong.output) == (2, True)
     assert "eviction: off (no limit in VICW_EVICTION_ITEMS)" in sleep(filled, "status").stdout
 
 
-async def test_a_server_with_a_schedule_that_is_none_does_not_begin(store: Path) -> None:
+async def test_an_invalid_eviction_schedule_stops_the_server_from_starting(store: Path) -> None:
     wrong = replace(settings_for(store), eviction=EvictionSettings(schedule="at night"))
     with pytest.raises(SettingsError, match="VICW_EVICTION_SCHEDULE"):
         await Standalone(wrong, HashEmbedder()).open()
 
 
 @pytest.mark.parametrize("paused", [False, True])
-async def test_a_server_forgets_at_night(store: Path, monkeypatch: pytest.MonkeyPatch, paused: bool) -> None:
+async def test_a_server_evicts_items_on_schedule_unless_paused(
+    store: Path, monkeypatch: pytest.MonkeyPatch, paused: bool
+) -> None:
     await fill(store)
     moment: list[datetime] = [now()]
     monkeypatch.setattr("vicw_ingest.eviction.job.now", lambda: moment[0])

@@ -106,7 +106,9 @@ def numbered(count: int, **more: Any) -> list[dict[str, Any]]:
     return [{"id": str(n), "text": f"text {n}", **more} for n in range(count)]
 
 
-def test_stores_a_folder_and_says_how_it_went(run: Callable[..., Summary], server: FakeServer, tmp_path: Path) -> None:
+def test_import_stores_a_folder_and_summarises_it(
+    run: Callable[..., Summary], server: FakeServer, tmp_path: Path
+) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()
     (folder / "a.md").write_text("# A\n\n# B\n")
@@ -141,7 +143,7 @@ def test_batches_are_bounded_and_keep_the_order_of_a_flow(
     assert all(len(items) <= 7 for _, _, items in server.log)
 
 
-def test_several_requests_are_in_flight_where_no_flow_forbids(
+def test_import_sends_requests_in_parallel_for_items_without_a_flow(
     run: Callable[..., Summary], server: FakeServer, tmp_path: Path
 ) -> None:
     server.intercept = lambda *_: time.sleep(0.05)
@@ -155,7 +157,7 @@ def test_batches_are_bounded_by_characters(run: Callable[..., Summary], server: 
     assert [[len(i["text"]) for i in items] for _, _, items in server.log] == [[60, 30], [30], [500], [10]]
 
 
-def test_a_second_run_sends_nothing_unless_told_to(
+def test_a_second_import_sends_only_new_items_unless_again(
     run: Callable[..., Summary], server: FakeServer, tmp_path: Path
 ) -> None:
     file = jsonl(tmp_path / "x.jsonl", *numbered(5), {"text": "no id"}, {"text": "no id"})
@@ -170,7 +172,9 @@ def test_a_second_run_sends_nothing_unless_told_to(
 
 
 @pytest.mark.parametrize("lost", ["request", "answer", "ledger"])
-def test_goes_on_where_it_stopped(run: Callable[..., Summary], server: FakeServer, tmp_path: Path, lost: str) -> None:
+def test_a_failed_import_continues_where_it_stopped(
+    run: Callable[..., Summary], server: FakeServer, tmp_path: Path, lost: str
+) -> None:
     file = jsonl(tmp_path / "x.jsonl", *({"text": f"text {n}"} for n in range(30)))
     count = 0
 
@@ -198,7 +202,7 @@ def test_goes_on_where_it_stopped(run: Callable[..., Summary], server: FakeServe
     assert run(file).skipped == 30
 
 
-def test_told_to_stop_it_ends_after_what_is_under_way(
+def test_a_stopped_import_finishes_the_requests_under_way(
     run: Callable[..., Summary], server: FakeServer, tmp_path: Path
 ) -> None:
     stop = threading.Event()
@@ -213,7 +217,7 @@ def test_told_to_stop_it_ends_after_what_is_under_way(
     assert (summary.skipped, summary.created) == (30, 10)
 
 
-def test_told_to_stop_it_sends_no_half_of_what_was_too_large(
+def test_a_stopped_import_does_not_split_a_refused_large_batch(
     run: Callable[..., Summary], server: FakeServer, tmp_path: Path
 ) -> None:
     stop = threading.Event()
@@ -229,7 +233,7 @@ def test_told_to_stop_it_sends_no_half_of_what_was_too_large(
     assert server.items == {}
 
 
-def test_refused_items_do_not_hold_up_the_others(
+def test_an_import_stores_the_valid_items_of_a_refused_batch(
     run: Callable[..., Summary], server: FakeServer, tmp_path: Path
 ) -> None:
     def refuse(request: httpx.Request, body: dict[str, Any]) -> httpx.Response | None:
@@ -263,7 +267,9 @@ def test_a_context_that_is_refused_refuses_its_items(
     assert [(r.line, r.reason) for r in summary.refused] == [(1, "context: is too long")]
 
 
-def test_too_many_items_are_sent_in_halves(run: Callable[..., Summary], server: FakeServer, tmp_path: Path) -> None:
+def test_an_import_batch_with_too_many_items_is_split(
+    run: Callable[..., Summary], server: FakeServer, tmp_path: Path
+) -> None:
     fault = {"field": "items", "problem": "has too many", "fix": "Send fewer"}
     problem = {"type": "t", "title": "t", "status": 422, "detail": "d", "errors": [fault]}
     server.intercept = lambda _, body: httpx.Response(422, json=problem) if len(body["items"]) > 2 else None
@@ -271,7 +277,9 @@ def test_too_many_items_are_sent_in_halves(run: Callable[..., Summary], server: 
     assert list(server.items.values()) == [f"text {n}" for n in range(7)]
 
 
-def test_what_is_too_large_is_sent_in_halves(run: Callable[..., Summary], server: FakeServer, tmp_path: Path) -> None:
+def test_an_import_batch_that_is_too_large_is_split(
+    run: Callable[..., Summary], server: FakeServer, tmp_path: Path
+) -> None:
     problem = {"type": "t", "title": "t", "status": 413, "detail": "over VICW_MAX_ITEMS"}
     server.intercept = lambda _, body: (
         httpx.Response(413, json=problem) if sum(len(i["text"]) for i in body["items"]) > 20 else None
@@ -293,9 +301,7 @@ def test_other_errors_stop_the_import(
         run(jsonl(tmp_path / "x.jsonl", *numbered(3)))
 
 
-def test_an_id_that_comes_twice_is_refused_once(
-    run: Callable[..., Summary], server: FakeServer, tmp_path: Path
-) -> None:
+def test_a_repeated_id_in_an_import_is_refused(run: Callable[..., Summary], server: FakeServer, tmp_path: Path) -> None:
     others = [{"id": "0", "text": "other"}, {"id": "0", "text": "a", "context": "c"}]
     file = jsonl(tmp_path / "x.jsonl", *numbered(2), *others)
     summary = run(file)
@@ -303,12 +309,14 @@ def test_an_id_that_comes_twice_is_refused_once(
     assert [(r.line, "'0' was already used" in r.reason) for r in summary.refused] == [(3, True)]
 
 
-def test_jobs_are_told_where_nobody_waits(run: Callable[..., Summary], server: FakeServer, tmp_path: Path) -> None:
+def test_an_import_without_waiting_returns_its_jobs(
+    run: Callable[..., Summary], server: FakeServer, tmp_path: Path
+) -> None:
     summary = run(jsonl(tmp_path / "x.jsonl", *numbered(3)), wait_until_found=False, batch_items=2)
     assert sorted(summary.jobs) == ["job-1", "job-2"]
 
 
-def test_state_is_kept_for_each_server_and_selection(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_import_state_path_depends_on_server_and_paths(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     first = default_state_path("http://a", [Path("x")])
     assert first.is_relative_to(tmp_path / "vicw" / "imports")
@@ -320,7 +328,9 @@ def test_state_is_kept_for_each_server_and_selection(monkeypatch: pytest.MonkeyP
     assert default_state_path("http://a", []).is_relative_to(tmp_path / ".local" / "state")
 
 
-def test_a_store_made_anew_at_the_same_address_is_filled_anew(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_importing_into_a_new_store_at_the_same_url_sends_everything(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     path = jsonl(tmp_path / "items.jsonl", *numbered(3))
 

@@ -88,12 +88,12 @@ def files_with(folder: Path, needles: Iterable[bytes]) -> dict[str, list[bytes]]
     return found
 
 
-def spelled(uid: str) -> list[bytes]:
+def bytes_of_uid(uid: str) -> list[bytes]:
     return [uid.encode(), uuid.UUID(uid).bytes]
 
 
 def test_no_byte_of_an_erased_item_is_left_in_any_file(uids: dict[str, str], store: Path) -> None:
-    needles = [*WORDS, *spelled(uids["s"])]
+    needles = [*WORDS, *bytes_of_uid(uids["s"])]
     assert {"graph.sqlite3"} <= files_with(store, needles).keys()
     dry = vicw(store, "forget", "item", "s", "--dry-run")
     assert (dry.exit_code, dry.stdout) == (0, "1 item of context 'ctx'\n"), dry.output
@@ -108,11 +108,11 @@ def test_no_byte_of_an_erased_item_is_left_in_any_file(uids: dict[str, str], sto
     assert " 0 waiting" in checked.stdout
 
 
-def test_what_was_consolidated_and_logged_goes_too(uids: dict[str, str], store: Path) -> None:
+def test_forget_item_erases_its_consolidated_and_logged_copies(uids: dict[str, str], store: Path) -> None:
     assert vicw(store, "sleep", "consolidate", "--hours", "0", "-q").exit_code == 0
     done = vicw(store, "forget", "item", "s", "-y")
     assert done.exit_code == 0, done.output
-    assert files_with(store, [*WORDS, *spelled(uids["s"])]) == {}
+    assert files_with(store, [*WORDS, *bytes_of_uid(uids["s"])]) == {}
     assert vicw(store, "check").stdout.endswith("clean\n")
     assert vicw(store, "sleep", "consolidate", "--hours", "0", "-q").exit_code == 0, (
         "the others may be consolidated anew"
@@ -140,7 +140,7 @@ def tag(store: Path, **fields: Any) -> None:
 
 
 @pytest.mark.parametrize("undone", [False, True])
-def test_a_tag_that_a_dream_has_spread_goes_too(uids: dict[str, str], store: Path, undone: bool) -> None:
+def test_forget_item_erases_its_tag_that_a_dream_has_spread(uids: dict[str, str], store: Path, undone: bool) -> None:
     tag(store)
     if undone:
         for line in vicw(store, "sleep", "log", "--json").stdout.splitlines():
@@ -153,14 +153,14 @@ def test_a_tag_that_a_dream_has_spread_goes_too(uids: dict[str, str], store: Pat
     assert vicw(store, "check").stdout.endswith("clean\n")
 
 
-def test_nothing_goes_unless_it_is_confirmed(uids: dict[str, str], store: Path) -> None:
+def test_forget_erases_nothing_without_confirmation(uids: dict[str, str], store: Path) -> None:
     asked = CliRunner().invoke(app, ["forget", "item", "s", "--data-dir", str(store)], input="n\n")
     assert asked.exit_code == 0
     assert "nothing was erased" in asked.output
     assert files_with(store, [b"vermilion"])
 
 
-def test_the_mirror_is_made_anew(
+def test_forget_item_rebuilds_the_configured_mirror(
     uids: dict[str, str], store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mirror = tmp_path / "mirror"
@@ -169,11 +169,11 @@ def test_the_mirror_is_made_anew(
     assert files_with(mirror, [b"vermilion"])
     done = vicw(store, "forget", "item", "s", "-y")
     assert done.exit_code == 0, done.output
-    assert files_with(tmp_path, [*WORDS, *spelled(uids["s"])]) == {}
+    assert files_with(tmp_path, [*WORDS, *bytes_of_uid(uids["s"])]) == {}
     assert vicw(store, "mirror", "status").exit_code == 0, "it is up to date"
 
 
-def test_a_mirror_that_was_not_there_is_made_anew_when_it_is_followed(
+def test_mirror_sync_removes_an_erased_item_from_an_unconfigured_mirror(
     uids: dict[str, str], store: Path, tmp_path: Path
 ) -> None:
     mirror = tmp_path / "mirror"
@@ -182,11 +182,11 @@ def test_a_mirror_that_was_not_there_is_made_anew_when_it_is_followed(
     assert files_with(mirror, [b"vermilion"]), "nobody told of it"
     assert vicw(store, "mirror", "status", "--path", mirror).exit_code == 1
     assert vicw(store, "mirror", "sync", "--path", mirror).exit_code == 0
-    assert files_with(mirror, [*WORDS, *spelled(uids["s"])]) == {}
+    assert files_with(mirror, [*WORDS, *bytes_of_uid(uids["s"])]) == {}
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_a_backup_that_has_it_stands_in_the_way_of_the_proof(
+def test_an_erasure_is_not_proven_while_a_backup_contains_the_item(
     uids: dict[str, str], store: Path, tmp_path: Path, packed: bool
 ) -> None:
     backups = tmp_path / "backups"
@@ -206,7 +206,7 @@ def test_a_backup_that_has_it_stands_in_the_way_of_the_proof(
 
 
 @pytest.mark.parametrize("words", [("resume",), ("item", "n1", "-y")])
-def test_copies_that_have_it_are_searched_again_without_being_named(
+def test_forget_searches_copies_of_a_pending_erasure_again(
     uids: dict[str, str], store: Path, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
     backups = tmp_path / "backups"
@@ -225,14 +225,14 @@ def test_copies_that_have_it_are_searched_again_without_being_named(
     assert vicw(store, "forget", "resume").stdout == "", "nothing is pending"
 
 
-def test_copies_that_were_never_there_are_refused(uids: dict[str, str], store: Path, tmp_path: Path) -> None:
+def test_forget_refuses_a_copies_folder_that_does_not_exist(uids: dict[str, str], store: Path, tmp_path: Path) -> None:
     refused = vicw(store, "forget", "item", "s", "-y", "--copies", tmp_path / "nope")
     assert (refused.exit_code, "nope does not exist" in refused.output) == (2, True), refused.output
     assert files_with(store, [b"vermilion"]), "nothing went"
 
 
 @pytest.mark.parametrize("how", ["-y", "--dry-run"])
-def test_a_person_whom_only_others_mention_is_not_said_to_be_erased(
+def test_forget_of_a_person_only_mentioned_by_others_requires_mentions(
     uids: dict[str, str], store: Path, how: str
 ) -> None:
     async def tell() -> None:
@@ -253,10 +253,10 @@ def test_a_person_whom_only_others_mention_is_not_said_to_be_erased(
         assert files_with(store, [b"Quastenflosser"]) == {}
 
 
-def test_a_context_goes_without_a_trace_and_its_tenant_with_it(uids: dict[str, str], store: Path) -> None:
+def test_forget_context_leaves_no_byte_of_it_nor_its_empty_tenant(uids: dict[str, str], store: Path) -> None:
     done = vicw(store, "forget", "context", "ctx", "-y")
     assert done.exit_code == 0, done.output
-    assert files_with(store, [*WORDS, b"amulet", *(one for uid in uids.values() for one in spelled(uid))]) == {}
+    assert files_with(store, [*WORDS, b"amulet", *(one for uid in uids.values() for one in bytes_of_uid(uid))]) == {}
     assert vicw(store, "check").stdout.endswith("clean\n")
     again = vicw(store, "forget", "tenant", "default", "-y")
     assert "Nothing of tenant 'default' is stored; there is none" in str(again.exception), "it had no other context"
@@ -274,7 +274,7 @@ def test_a_context_goes_without_a_trace_and_its_tenant_with_it(uids: dict[str, s
         ("item", "nosuch"),
     ],
 )
-def test_what_nobody_knows_is_not_proven_to_be_erased(
+def test_forget_of_an_unknown_target_fails_without_a_proof(
     uids: dict[str, str], store: Path, words: tuple[str, ...]
 ) -> None:
     refused = vicw(store, "forget", *words, "-y")
@@ -285,7 +285,7 @@ def test_what_nobody_knows_is_not_proven_to_be_erased(
 
 
 @pytest.mark.parametrize("words", [("resume",), ("tenant", "default", "-y")])
-def test_a_tenants_erasure_that_was_killed_goes_on(
+def test_an_interrupted_erasure_of_a_tenant_continues(
     uids: dict[str, str], store: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
     async def die(*_: object) -> None:
@@ -297,12 +297,12 @@ def test_a_tenants_erasure_that_was_killed_goes_on(
     done = vicw(store, "forget", *words)
     assert done.exit_code == 0, done.output
     assert "proven: nothing is left in the store" in done.stdout
-    assert files_with(store, [*WORDS, b"amulet", *(one for uid in uids.values() for one in spelled(uid))]) == {}
+    assert files_with(store, [*WORDS, b"amulet", *(one for uid in uids.values() for one in bytes_of_uid(uid))]) == {}
     assert vicw(store, "forget", "resume").stdout == "", "it is over"
 
 
 @pytest.fixture
-def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_secure_delete(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have SQLite keep what is deleted in free pages: some builds of it overwrite that by themselves."""
     connect = SqliteDatabase.connect
 
@@ -314,15 +314,17 @@ def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SqliteDatabase, "connect", connecting)
 
 
-def test_free_pages_of_the_graphs_file_are_written_anew(uids: dict[str, str], store: Path, forgetful: None) -> None:
+def test_free_pages_of_the_graphs_file_are_written_anew(
+    uids: dict[str, str], store: Path, without_secure_delete: None
+) -> None:
     done = vicw(store, "forget", "item", "s", "-y")
     assert done.exit_code == 0, done.output
-    assert files_with(store, [*WORDS, *spelled(uids["s"])]) == {}
+    assert files_with(store, [*WORDS, *bytes_of_uid(uids["s"])]) == {}
 
 
 @pytest.mark.parametrize("left_out", ["scrub", "rewrite"])
-def test_what_the_engines_keep_of_what_is_deleted_is_found(
-    uids: dict[str, str], store: Path, monkeypatch: pytest.MonkeyPatch, forgetful: None, left_out: str
+def test_the_erasure_proof_finds_deleted_text_left_in_engine_files(
+    uids: dict[str, str], store: Path, monkeypatch: pytest.MonkeyPatch, without_secure_delete: None, left_out: str
 ) -> None:
     async def nothing(self: object) -> None:
         return None
@@ -336,7 +338,7 @@ def test_what_the_engines_keep_of_what_is_deleted_is_found(
     assert f"still found in {store / ('graph.sqlite3' if left_out == 'scrub' else 'vectors')}" in done.stdout
 
 
-def test_an_index_whose_rewriting_was_killed_is_mended(uids: dict[str, str], store: Path) -> None:
+def test_an_interrupted_rewrite_of_the_index_is_recovered(uids: dict[str, str], store: Path) -> None:
     (store / "vectors").rename(store / "vectors.old")
     (store / "vectors.rewritten").mkdir()
     recover(store / "vectors")
@@ -362,7 +364,7 @@ def _run(store: Path, *words: str, seconds: float | None = None) -> float | None
 @pytest.mark.process
 @pytest.mark.crash
 @pytest.mark.timeout(600)
-def test_a_kill_at_any_moment_is_mended(uids: dict[str, str], store: Path) -> None:
+def test_an_erasure_killed_at_any_moment_is_completed_by_resume(uids: dict[str, str], store: Path) -> None:
     # The moments are parts of what the command takes where the test runs: fixed seconds miss it on a faster machine.
     idle, draw, killed = _run(store, "resume"), random.Random(7), 0
     shutil.copytree(store, whole := store.with_name("whole"))
@@ -378,7 +380,7 @@ def test_a_kill_at_any_moment_is_mended(uids: dict[str, str], store: Path) -> No
         assert done.exit_code == 0, done.output
         if "proven" not in done.stdout and files_with(tried, [b"vermilion"]):
             assert vicw(tried, "forget", "item", "s", "-y").exit_code == 0, "it had not begun"
-        assert files_with(tried, [*WORDS, *spelled(uids["s"])]) == {}
+        assert files_with(tried, [*WORDS, *bytes_of_uid(uids["s"])]) == {}
         assert sorted(path.name for path in tried.glob("vectors*")) == ["vectors"]
         assert vicw(tried, "check").stdout.endswith("clean\n")
     assert killed
@@ -388,6 +390,6 @@ def test_a_kill_at_any_moment_is_mended(uids: dict[str, str], store: Path) -> No
     ("read", "said"),
     [(0, "the graph or the vectors; the engines' own files"), (7, "the vectors or 7 bytes of the mirror; the")],
 )
-def test_on_the_platform_the_proof_says_that_engines_keep_files_of_their_own(read: int, said: str) -> None:
+def test_the_platform_erasure_proof_excludes_the_engines_own_files(read: int, said: str) -> None:
     assert said in proven(read, platform=True)
     assert proven(read, platform=False) == f"nothing is left in the store or in {read} bytes of files"

@@ -17,7 +17,7 @@ def _backup(store: Path, folder: Path, *how: str) -> Path:
     return backup
 
 
-def _half(store: Path, folder: Path) -> Path:
+def _interrupted_export(store: Path, folder: Path) -> Path:
     """Leave what a kill leaves of an export: no manifest, under another name."""
     assert vicw(store, "export", "--to", folder / "export").exit_code == 0
     half = (folder / "export").rename(folder / ".export.partial")
@@ -25,12 +25,12 @@ def _half(store: Path, folder: Path) -> Path:
     return half
 
 
-def test_a_copy_is_found_wherever_and_whatever_it_is(uids: dict[str, str], store: Path, tmp_path: Path) -> None:
+def test_forget_finds_copies_of_every_kind_at_any_depth(uids: dict[str, str], store: Path, tmp_path: Path) -> None:
     folder = tmp_path / "copies"
     made = [
         _backup(store, folder / "2026" / "may"),
         _backup(store, folder / "2026" / "june", "--compress"),
-        _half(store, folder),
+        _interrupted_export(store, folder),
         Path(shutil.copytree(store, folder / "copied")),
     ]
     done = vicw(store, "forget", "item", "s", "-y", "--copies", folder)
@@ -44,7 +44,9 @@ def test_a_copy_is_found_wherever_and_whatever_it_is(uids: dict[str, str], store
     assert "copies searched: 0\nproven: nothing is left" in again.stdout
 
 
-def test_the_data_directory_in_use_is_no_copy(uids: dict[str, str], store: Path, tmp_path: Path) -> None:
+def test_forget_does_not_search_the_open_data_directory_as_a_copy(
+    uids: dict[str, str], store: Path, tmp_path: Path
+) -> None:
     backup = _backup(store, tmp_path / "backups")
     assert vicw(store, "restore", backup, "--replace").exit_code == 0
     (aside,) = (path for path in store.iterdir() if path.name.startswith("replaced-"))
@@ -54,7 +56,7 @@ def test_the_data_directory_in_use_is_no_copy(uids: dict[str, str], store: Path,
     assert f"copies searched: 2\n{told}\nnot proven" in done.stdout
 
 
-def test_a_folder_that_nobody_may_look_into_may_have_it(
+def test_an_unreadable_folder_of_copies_prevents_the_erasure_proof(
     uids: dict[str, str], store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     private = tmp_path / "copies" / "private"
@@ -74,7 +76,7 @@ def test_a_folder_that_nobody_may_look_into_may_have_it(
     assert done.exit_code == 1
 
 
-def test_a_copy_that_cannot_be_read_may_have_it(uids: dict[str, str], store: Path, tmp_path: Path) -> None:
+def test_a_broken_copy_prevents_the_erasure_proof(uids: dict[str, str], store: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken"
     backup = _backup(store, tmp_path / "backups", "--compress")
     broken.mkdir()

@@ -45,7 +45,7 @@ def plain(chart: str) -> list[tuple[str, str, str, str]]:
     ]
 
 
-async def test_the_causes_of_a_failure(vicw: Vicw) -> None:
+async def test_graph_show_causes_draws_the_causes_of_a_turn(vicw: Vicw) -> None:
     shown = await run(vicw, "show", "t1", "--causes")
     assert shown.exit_code == 0, shown.stderr
     assert ("the lock file was stale", "==>", "CAUSED 0.95", "The build broke") in plain(shown.stdout)
@@ -56,7 +56,7 @@ async def test_the_causes_of_a_failure(vicw: Vicw) -> None:
     }, "two turns tell one chain"
 
 
-async def test_the_causes_of_what_words_tell_of(vicw: Vicw) -> None:
+async def test_graph_show_causes_finds_the_item_by_its_words(vicw: Vicw) -> None:
     shown = await run(vicw, "show", "why the build broke", "--causes")
     assert shown.exit_code == 0, shown.stderr
     assert ("the lock file was stale", "==>", "CAUSED 0.95", "The build broke") in plain(shown.stdout)
@@ -65,7 +65,7 @@ async def test_the_causes_of_what_words_tell_of(vicw: Vicw) -> None:
     assert (nothing.exit_code, "is no uid, id or name" in nothing.stderr) == (2, True)
 
 
-async def test_two_threads_are_kept_apart(vicw: Vicw) -> None:
+async def test_graph_show_thread_draws_one_flow_only(vicw: Vicw) -> None:
     for flow, turns in (("build", ("t1", "t3")), ("trip", ("t2", "t4"))):
         texts = [text for turn, _, _, text in CHAT if turn in turns]
         assert plain((await run(vicw, "show", "--flow", flow)).stdout) == [(texts[0], "-->", "NEXT", texts[1])]
@@ -104,14 +104,14 @@ async def test_supersession_edges_of_a_context_are_drawn(vicw: Vicw, memory: Mem
     assert json.loads(as_json.stdout)["nodes"] == []
 
 
-async def test_the_json_is_the_answer_of_the_server(vicw: Vicw) -> None:
+async def test_graph_json_is_the_answer_of_the_server(vicw: Vicw) -> None:
     told = json.loads((await run(vicw, "show", "t1", "--json", "--hops", "2", "--types", "next,caused")).stdout)
     assert {edge["type"] for edge in told["edges"]} == {"NEXT", "CAUSED"}
     assert told["complete"]
     assert json.loads((await run(vicw, "find", "ben", "--json")).stdout)["nodes"][0]["name"] == "Ben"
 
 
-async def test_a_name_of_several_is_told_with_the_uids_of_all(vicw: Vicw, memory: Memory) -> None:
+async def test_an_ambiguous_name_is_refused_with_the_uids_of_its_nodes(vicw: Vicw, memory: Memory) -> None:
     await memory.ingest({"id": "x", "text": "Hi", "speaker": "Ana"}, context="other")
     shown = await run(vicw, "show", "ana")
     assert (shown.exit_code, shown.stdout) == (2, "")
@@ -145,7 +145,7 @@ async def test_a_graph_that_cannot_be_drawn_is_refused_with_the_fix(
     assert told in shown.stderr
 
 
-async def test_what_a_viewer_may_not_see_is_in_no_picture(vicw: Vicw, memory: Memory) -> None:
+async def test_graph_show_hides_nodes_that_the_viewer_may_not_see(vicw: Vicw, memory: Memory) -> None:
     secret = {"id": "s", "text": "Ana is ill because she slept badly.", "sensitivity": "sensitive", "about": ["Ana"]}
     await memory.ingest(secret, context="chat", extract="rules")
     assert (await run(vicw, "show", "s", "--viewer", "ana")).exit_code == 0

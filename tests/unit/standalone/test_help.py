@@ -51,7 +51,7 @@ def test_most_commands_have_defaults_to_show() -> None:
 
 
 @pytest.mark.parametrize("path", [path for path, defaults in _COMMANDS.items() if defaults], ids=" ".join)
-def test_defaults_are_shown(path: tuple[str, ...]) -> None:
+def test_help_shows_the_defaults_of_options(path: tuple[str, ...]) -> None:
     shown = CliRunner().invoke(app, [*path, "--help"], terminal_width=300, env={"COLUMNS": "300"}).output
     words = " ".join(re.sub(r"[│╭╮╰╯─]", " ", shown).split())
     for default in _COMMANDS[path]:

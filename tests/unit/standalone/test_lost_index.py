@@ -47,20 +47,20 @@ async def without_vectors(store: Path) -> AsyncIterator[Memory]:
         yield memory
 
 
-async def rebuilt(memory: Memory) -> None:
+async def wait_until_rebuilt(memory: Memory) -> None:
     async with asyncio.timeout(20):
         while (await memory.retrieve("harbour")).degraded:  # noqa: ASYNC110 - it happens in the background
             await asyncio.sleep(0.05)
 
 
-def gauge() -> float | None:
+def rebuilding_gauge() -> float | None:
     return REGISTRY.get_sample_value("vicw_index_rebuilding")
 
 
-async def test_an_index_of_one_shard_as_it_was_once_is_made_anew(lost: Path) -> None:
+async def test_an_index_with_the_former_single_shard_layout_is_rebuilt(lost: Path) -> None:
     (lost / "vectors" / "segments" / "some").mkdir(parents=True)
     async with open_memory(lost) as memory:
-        await rebuilt(memory)
+        await wait_until_rebuilt(memory)
         assert [r.id for r in (await memory.retrieve("harbour fog")).results][:1] == ["fog"]
     assert not (lost / "vectors" / "segments").exists()
 
@@ -72,14 +72,14 @@ async def test_a_lost_index_is_rebuilt_while_full_text_answers(lost: Path) -> No
         assert {hit.channel for result in answer.results for hit in result.channels} == {"fulltext"}
         assert await memory.found("harbour", viewer={"user": "Bob"}) == ["fog"]
         assert await memory.found("cliff") == ["cliff"]
-        assert ("rebuilding" in await memory.standalone.describe("default"), gauge()) == (True, 1)
+        assert ("rebuilding" in await memory.standalone.describe("default"), rebuilding_gauge()) == (True, 1)
 
         memory.embedder.down = False
-        await rebuilt(memory)
+        await wait_until_rebuilt(memory)
         assert await memory.found("cliff", limit=1) == ["cliff"]
         answer = await memory.retrieve("harbour fog")
         assert {hit.channel for hit in answer.results[0].channels} == {"dense", "bm25"}
-        assert ("rebuilding" in await memory.standalone.describe("default"), gauge()) == (False, 0)
+        assert ("rebuilding" in await memory.standalone.describe("default"), rebuilding_gauge()) == (False, 0)
         report = await memory.check()
         assert (report.violations, report.waiting) == ([], 0)
 
@@ -90,12 +90,12 @@ async def test_requested_channels_without_an_index_are_reported_as_degraded(lost
         assert (answer.results, answer.degraded) == ((), ("bm25",))
 
 
-async def test_while_the_graph_fails_what_vectors_there_are_answer(lost: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_rebuilding_index_answers_while_the_graph_fails(lost: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def down(*_: Any, **__: Any) -> NoReturn:
         raise UnavailableError("graph", "is down")
 
     async with open_memory(lost) as memory:
-        await rebuilt(memory)
+        await wait_until_rebuilt(memory)
         await memory.standalone.graph.record.mark_rebuilding(now())
         await memory.standalone.indexes.refresh()
         with monkeypatch.context() as patch:
@@ -110,7 +110,9 @@ async def test_while_the_graph_fails_what_vectors_there_are_answer(lost: Path, m
         assert answer.results[0].channels[0].channel == "fulltext"
 
 
-async def test_an_empty_index_is_no_answer_while_words_fail(lost: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_retrieve_raises_if_the_index_is_empty_and_full_text_fails(
+    lost: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def slow(*_: Any, **__: Any) -> NoReturn:
         raise UnavailableError("graph", "no answer in time")
 
@@ -120,14 +122,14 @@ async def test_an_empty_index_is_no_answer_while_words_fail(lost: Path, monkeypa
             await memory.retrieve("harbour fog")
 
 
-async def test_a_rebuilding_that_is_cut_off_goes_on_at_the_next_start(lost: Path) -> None:
+async def test_an_interrupted_index_rebuild_continues_at_the_next_start(lost: Path) -> None:
     for _ in range(2):
         async with without_vectors(lost) as memory:
             assert (await memory.retrieve("harbour")).degraded == LEFT_OUT
     (lost / "vectors" / "clean").unlink()  # as a kill leaves it
     async with open_memory(lost) as memory:
         assert (await memory.retrieve("harbour")).degraded == LEFT_OUT
-        await rebuilt(memory)
+        await wait_until_rebuilt(memory)
         vectors = memory.standalone.vectors
         assert isinstance(vectors, EdgeVectorStore)
         assert not vectors.unclean
@@ -146,11 +148,11 @@ async def test_dead_passages_do_not_keep_an_index_marked_as_rebuilding(lost: Pat
                 await asyncio.sleep(0)
         await graph.outbox.postpone(claimed[:1], seconds=None, error="it cannot be embedded")
         memory.embedder.down = False
-        await rebuilt(memory)
+        await wait_until_rebuilt(memory)
         assert (await graph.outbox.backlog()).dead == 1
 
 
-async def test_a_store_that_never_had_an_index_has_lost_none(store: Path) -> None:
+async def test_a_store_that_was_never_indexed_is_not_marked_as_rebuilding(store: Path) -> None:
     async with without_vectors(store) as memory:
         await memory.ingest(*ITEMS, wait=False)
     shutil.rmtree(store / "vectors")
@@ -158,7 +160,7 @@ async def test_a_store_that_never_had_an_index_has_lost_none(store: Path) -> Non
         assert (await memory.standalone.graph.record.models()).rebuilding is None
 
 
-async def test_passages_waiting_are_counted_per_tenant_and_unknown_before_the_first_count(store: Path) -> None:
+async def test_passages_waiting_are_counted_per_tenant_and_unknown_at_first(store: Path) -> None:
     embedder = HashEmbedder()
     async with open_memory(store, embedder) as memory:
 
@@ -185,10 +187,10 @@ async def test_vicw_reindex_rebuilds_a_lost_index(lost: Path) -> None:
 
 
 @pytest.mark.parametrize("broken", [False, True], ids=["missing", "broken"])
-async def test_reindexing_by_hand_that_is_cut_off_leaves_the_mark(lost: Path, broken: bool) -> None:
+async def test_an_interrupted_vicw_reindex_leaves_the_index_marked_as_rebuilding(lost: Path, broken: bool) -> None:
     if broken:
         async with open_memory(lost) as memory:
-            await rebuilt(memory)
+            await wait_until_rebuilt(memory)
         (lost / "vectors" / "passages" / "edge_config.json").write_text("not json")
 
     class Unable(HashEmbedder):

@@ -40,7 +40,7 @@ def mirror(store: Path, *words: str) -> Result:
     return CliRunner().invoke(app, ["mirror", *words, "--data-dir", str(store)])
 
 
-def test_a_mirror_is_built_followed_and_looked_at(filled: Path, tmp_path: Path) -> None:
+def test_mirror_build_sync_and_status_print_counts(filled: Path, tmp_path: Path) -> None:
     path = ("--path", str(tmp_path / "m"))
     assert mirror(filled, "status", *path).exit_code == 1
     built = mirror(filled, "build", *path)
@@ -50,7 +50,7 @@ def test_a_mirror_is_built_followed_and_looked_at(filled: Path, tmp_path: Path) 
     assert (status.exit_code, status.stdout) == (0, "2 items on 4 pages\n")
 
 
-def test_status_says_why_a_run_builds_it_anew(filled: Path, tmp_path: Path) -> None:
+def test_mirror_status_gives_the_reason_for_a_rebuild(filled: Path, tmp_path: Path) -> None:
     path = ("--path", str(tmp_path / "m"))
     mirror(filled, "build", *path)
     other = mirror(filled, "status", *path, "--viewer", "Ana")
@@ -77,7 +77,7 @@ def test_status_says_why_a_run_builds_it_anew(filled: Path, tmp_path: Path) -> N
     assert mirror(filled, "status", *path).exit_code == 0
 
 
-def test_without_a_path_or_a_store_it_says_what_to_do(filled: Path, tmp_path: Path) -> None:
+def test_mirror_without_a_path_or_a_store_is_refused(filled: Path, tmp_path: Path) -> None:
     nowhere = mirror(filled, "build")
     assert nowhere.exit_code == 2
     assert "VICW_MIRROR_PATH" in nowhere.stderr
@@ -86,7 +86,7 @@ def test_without_a_path_or_a_store_it_says_what_to_do(filled: Path, tmp_path: Pa
 
 
 @pytest.mark.parametrize("command", ["build", "sync", "status"])
-def test_the_root_of_a_disk_is_no_place_for_it(filled: Path, command: str) -> None:
+def test_mirror_refuses_the_root_of_a_disk(filled: Path, command: str) -> None:
     done = CliRunner().invoke(app, ["mirror", command, "--path", "/", "--data-dir", str(filled)])
     assert done.exit_code != 0
     assert isinstance(done.exception, SystemExit | SettingsError), done.exception
@@ -98,7 +98,7 @@ def files_below(path: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("command", ["build", "sync"])
-def test_a_tenant_that_is_mistyped_gets_no_mirror(filled: Path, tmp_path: Path, command: str) -> None:
+def test_mirror_refuses_an_unknown_tenant_and_writes_nothing(filled: Path, tmp_path: Path, command: str) -> None:
     refused = mirror(filled, command, "--path", str(tmp_path / "m"), "--tenant", "nosuch")
     assert refused.exit_code == 2
     assert "Nothing of tenant 'nosuch' is stored; there is 'default'. Name one with --tenant" in refused.stderr

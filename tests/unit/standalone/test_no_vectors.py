@@ -25,12 +25,12 @@ from vicw_standalone.settings import StandaloneSettings
 FILLER = tuple({"id": f"f{n}", "text": f"Nothing of any weight, line {n}: rain, bread, socks {n}."} for n in range(30))
 
 
-def without(store: Path) -> StandaloneSettings:
+def settings_without_vectors(store: Path) -> StandaloneSettings:
     return replace(settings_for(store), storage=StorageSettings(data_dir=store, embedder="none"))
 
 
 @asynccontextmanager
-async def wordy(store: Path, embedder: HashEmbedder | None = None) -> AsyncIterator[Memory]:
+async def open_without_vectors(store: Path, embedder: HashEmbedder | None = None) -> AsyncIterator[Memory]:
     """Open a memory without vectors that must be clean when it is closed."""
     async with open_memory(store, embedder, vectors=False) as memory:
         yield memory
@@ -38,9 +38,9 @@ async def wordy(store: Path, embedder: HashEmbedder | None = None) -> AsyncItera
         assert (report.violations, report.waiting, report.points) == ([], 0, 0)
 
 
-async def test_texts_names_and_tags_are_found_and_nothing_is_embedded(store: Path) -> None:
+async def test_without_vectors_texts_names_and_tags_are_found(store: Path) -> None:
     embedder = HashEmbedder()
-    async with wordy(store, embedder) as memory:
+    async with open_without_vectors(store, embedder) as memory:
         stored = await memory.ingest(
             {"id": "a", "text": "An apple fell.", "name": "The Orchard", "tags": ["harvest"]},
             {"id": "b", "text": "A boat sank in the harbour."},
@@ -58,12 +58,12 @@ async def test_texts_names_and_tags_are_found_and_nothing_is_embedded(store: Pat
     assert not (store / "vectors").exists()
 
 
-async def test_a_long_item_does_not_crowd_out_the_others(store: Path) -> None:
+async def test_without_vectors_a_long_item_does_not_crowd_out_others(store: Path) -> None:
     pages = [
         f"The harbour of the harbour, a harbour of harbours, page {n}. " + "Rain, bread, socks. " * 60
         for n in range(150)
     ]
-    async with wordy(store) as memory:
+    async with open_without_vectors(store) as memory:
         await memory.ingest({"id": "book", "text": "\n\n".join(pages)}, wait=True)
         await memory.ingest(
             *({"id": f"s{n}", "text": f"Far from any harbour, letter {n}. {'Rain. ' * 190}"} for n in range(3))
@@ -71,15 +71,15 @@ async def test_a_long_item_does_not_crowd_out_the_others(store: Path) -> None:
         assert set(await memory.found("harbour", limit=4, expand={"hops": 0})) == {"book", "s0", "s1", "s2"}
 
 
-async def test_a_retracted_item_is_found_no_more(store: Path) -> None:
-    async with wordy(store) as memory:
+async def test_without_vectors_a_retracted_item_is_not_found(store: Path) -> None:
+    async with open_without_vectors(store) as memory:
         await memory.ingest({"id": "a", "text": "an apple"}, {"id": "b", "text": "another apple"})
         assert await memory.retract("a") == ["retracted"]
         assert await memory.found("apple") == ["b"]
 
 
-async def test_parts_of_code_words_and_scripts_without_spaces_are_found(store: Path) -> None:
-    async with wordy(store) as memory:
+async def test_without_vectors_parts_of_identifiers_and_cjk_words_are_found(store: Path) -> None:
+    async with open_without_vectors(store) as memory:
         await memory.ingest(
             {"id": "code", "text": "def readCsvFile(path): ..."},
             {"id": "ja", "text": "東京大学で研究しています"},
@@ -89,8 +89,8 @@ async def test_parts_of_code_words_and_scripts_without_spaces_are_found(store: P
         assert await memory.found("大学") == ["ja"]
 
 
-async def test_channels_that_need_vectors_are_refused_or_named(store: Path) -> None:
-    async with wordy(store) as memory:
+async def test_without_vectors_vector_channels_are_refused_or_degraded(store: Path) -> None:
+    async with open_without_vectors(store) as memory:
         await memory.ingest({"id": "a", "text": "an apple"})
         with pytest.raises(InvalidInputError, match=r"channels: .*VICW_EMBEDDER=none.*fulltext"):
             await memory.retrieve("apple", channels=["dense", "bm25"])
@@ -98,7 +98,7 @@ async def test_channels_that_need_vectors_are_refused_or_named(store: Path) -> N
         assert ([result.id for result in answer.results], answer.degraded) == (["a"], ("dense",))
 
 
-async def test_a_hit_lifts_its_neighbours_and_names_lead_on(store: Path) -> None:
+async def test_without_vectors_hits_spread_to_neighbours_and_named_pages(store: Path) -> None:
     turns = ["Hi!", "We saw a comet over the lake.", "Wow, lucky you!"]
     items: list[dict[str, Any]] = [
         {"id": f"t{n}", "text": text, "speaker": "Ana", "flow_id": "chat"} for n, text in enumerate(turns)
@@ -107,7 +107,7 @@ async def test_a_hit_lifts_its_neighbours_and_names_lead_on(store: Path) -> None
         {"id": "film", "name": "The Dry (film)", "text": "The Dry is a film after a novel by Jane Harper."},
         {"id": "harper", "name": "Jane Harper", "text": "She was born in Manchester and grew up in Virginia."},
     )
-    async with wordy(store) as memory:
+    async with open_without_vectors(store) as memory:
         await memory.ingest(*items, *FILLER)
         assert set(await memory.found("a comet over the lake", limit=3)) == {"t0", "t1", "t2"}
         await memory.ingest(*pages, *({**one, "id": f"p{one['id']}"} for one in FILLER), context="wiki")
@@ -117,8 +117,8 @@ async def test_a_hit_lifts_its_neighbours_and_names_lead_on(store: Path) -> None
         ]
 
 
-async def test_a_tag_leads_to_what_has_no_word_of_the_question(store: Path) -> None:
-    async with wordy(store) as memory:
+async def test_without_vectors_a_shared_tag_brings_an_associative_neighbour(store: Path) -> None:
+    async with open_without_vectors(store) as memory:
         await memory.ingest(
             {"id": "a", "text": "The amulet is a fake.", "tags": ["betrayal"]},
             {"id": "b", "text": "He burned the bridge.", "tags": ["betrayal"]},
@@ -127,8 +127,8 @@ async def test_a_tag_leads_to_what_has_no_word_of_the_question(store: Path) -> N
         assert [(result.id, result.kind) for result in answer.results] == [("a", "anchor"), ("b", "associative")]
 
 
-async def test_what_is_known_of_those_who_take_part_is_found(store: Path) -> None:
-    async with wordy(store) as memory:
+async def test_without_vectors_items_about_the_viewer_score_higher(store: Path) -> None:
+    async with open_without_vectors(store) as memory:
         await memory.ingest({"id": "a", "text": "Allergic to nuts and pollen.", "about": ["Ana"]}, *FILLER)
         viewer = {"user": "Ana", "chat": "private"}
         plain, known = [await memory.retrieve("allergic rain?", limit=40, viewer=v) for v in (None, viewer)]
@@ -136,11 +136,11 @@ async def test_what_is_known_of_those_who_take_part_is_found(store: Path) -> Non
         assert scores[1] > scores[0]
 
 
-async def test_a_store_with_vectors_keeps_them_and_answers_without(store: Path) -> None:
+async def test_turning_vectors_off_keeps_the_index_and_reindex_restores_it(store: Path) -> None:
     async with open_memory(store) as memory:
         await memory.ingest({"id": "a", "text": "an apple"}, {"id": "b", "text": "a boat"})
     embedder = HashEmbedder()
-    async with wordy(store, embedder) as memory:
+    async with open_without_vectors(store, embedder) as memory:
         await memory.ingest({"id": "c", "text": "a second apple"})
         await memory.retract("b")
         assert set(await memory.found("apple")) == {"a", "c"}
@@ -159,23 +159,23 @@ async def test_a_store_with_vectors_keeps_them_and_answers_without(store: Path) 
         assert (await memory.check()).violations == []
 
 
-async def test_a_server_without_vectors_gets_them_by_the_name_of_a_model(store: Path) -> None:
-    async with wordy(store) as memory:
+async def test_reindex_of_a_store_without_vectors_requires_a_model_name(store: Path) -> None:
+    async with open_without_vectors(store) as memory:
         await memory.ingest({"id": "a", "text": "an apple"})
     with pytest.raises(SettingsError, match=r"VICW_EMBEDDER is none.*vicw reindex --model NAME"):
-        await local.reindex(without(store), None, lambda *_: None)
+        await local.reindex(settings_without_vectors(store), None, lambda *_: None)
     async with open_memory(store, vectors=False) as memory:
         reindexing = memory.standalone.reindexing
         reindexing.grace_seconds = 0
         with pytest.raises(InvalidInputError, match="vicw reindex --model NAME"):
             await reindexing.start(None)
-    done = await local.reindex(without(store), "hash", lambda *_: None, HashEmbedder())
+    done = await local.reindex(settings_without_vectors(store), "hash", lambda *_: None, HashEmbedder())
     assert (done.before, done.embedded) == (NO_MODEL, 1)
     async with open_memory(store) as memory:
         assert await memory.found("apple", channels=["dense"]) == ["a"]
 
 
-async def test_vectors_are_made_while_the_server_answers(store: Path) -> None:
+async def test_online_reindex_adds_vectors_while_full_text_answers(store: Path) -> None:
     async with open_memory(store, HashEmbedder(), vectors=False) as memory:
         await memory.ingest({"id": "a", "text": "an apple"})
         reindexing = memory.standalone.reindexing
@@ -190,18 +190,18 @@ async def test_vectors_are_made_while_the_server_answers(store: Path) -> None:
         answer = await memory.retrieve("apple", channels=["dense"])
         assert ({result.id for result in answer.results}, answer.degraded) == ({"a", "b"}, ())
         assert (await memory.check()).violations == []
-    async with wordy(store) as memory:
+    async with open_without_vectors(store) as memory:
         assert set(await memory.found("apple")) == {"a", "b"}
 
 
-async def test_a_change_that_was_killed_goes_on(store: Path) -> None:
-    async with wordy(store) as memory:
+async def test_an_interrupted_reindex_from_no_vectors_continues(store: Path) -> None:
+    async with open_without_vectors(store) as memory:
         await memory.ingest({"id": "a", "text": "an apple"})
         model = await HashEmbedder().identity()
         await memory.standalone.graph.record.set_model(NO_MODEL, ModelChange(model))
-    async with wordy(store) as memory:
+    async with open_without_vectors(store) as memory:
         assert await memory.found("apple") == ["a"]
-    done = await local.reindex(without(store), None, lambda *_: None, HashEmbedder())
+    done = await local.reindex(settings_without_vectors(store), None, lambda *_: None, HashEmbedder())
     assert (done.model, done.embedded) == (model, 1)
 
 
@@ -216,18 +216,18 @@ async def fill(store: Path, *, vectors: bool) -> None:
         await memory.ingest({"id": "a", "text": "an apple"})
 
 
-def test_the_doctor_knows_a_store_without_vectors(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_accepts_a_store_without_vectors(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "llama_cpp", None)  # it is not loaded
     asyncio.run(fill(store, vectors=False))
-    found = {one.what: one for one in examine(without(store))}
+    found = {one.what: one for one in examine(settings_without_vectors(store))}
     assert [one for one in found.values() if one.verdict is Severity.PROBLEM] == []
     assert found["model"].detail.startswith("none (VICW_EMBEDDER=none)")
     assert found["store"].detail == "has no vectors"
     assert "vector index" not in found
 
 
-def test_the_doctor_tells_of_vectors_that_are_not_used(store: Path) -> None:
+def test_doctor_notes_unused_vectors_of_a_store(store: Path) -> None:
     asyncio.run(fill(store, vectors=True))
-    found = {one.what: one for one in examine(without(store))}
+    found = {one.what: one for one in examine(settings_without_vectors(store))}
     assert found["store"].verdict is Severity.NOTE
     assert found["store"].detail.startswith("has vectors of hash")

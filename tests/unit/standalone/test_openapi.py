@@ -35,7 +35,7 @@ async def schemas(http: httpx.AsyncClient) -> dict[str, Any]:
     return found
 
 
-async def test_the_page_needs_nothing_from_elsewhere(http: httpx.AsyncClient) -> None:
+async def test_the_docs_page_loads_no_external_assets(http: httpx.AsyncClient) -> None:
     page = await http.get("/docs")
     assert page.status_code == 200
     assert "//" not in page.text
@@ -49,7 +49,7 @@ async def test_the_page_needs_nothing_from_elsewhere(http: httpx.AsyncClient) ->
     assert (await http.get("/redoc")).status_code == 404, "its page takes a logo from elsewhere"
 
 
-async def test_the_examples_are_accepted_and_the_one_finds_the_other(http: httpx.AsyncClient) -> None:
+async def test_openapi_examples_are_accepted_and_retrieve_finds_the_ingested_one(http: httpx.AsyncClient) -> None:
     document = await schemas(http)
     (told,), (asked,) = document["IngestRequest"]["examples"], document["RetrieveRequest"]["examples"]
     assert IngestRequest.model_validate(told).items[0].extraction

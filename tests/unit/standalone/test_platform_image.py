@@ -34,7 +34,7 @@ def _left_out() -> list[str]:
     ],
     ids=" ".join,
 )
-def test_a_command_needs_nothing_that_is_left_out(command: list[str], tmp_path: Path) -> None:
+def test_platform_commands_run_without_the_left_out_packages(command: list[str], tmp_path: Path) -> None:
     done = run(command, tmp_path)
     assert "is not installed" not in done.stderr
     assert "Traceback" not in done.stderr
@@ -45,7 +45,7 @@ def test_a_command_needs_nothing_that_is_left_out(command: list[str], tmp_path: 
     "command",
     [["doctor"], ["keys", "list"], ["check"], ["export", "--to", "/nowhere"], ["jobs", "list"], ["reindex"], ["serve"]],
 )
-def test_a_command_that_needs_what_is_left_out_says_what_to_do(command: list[str], tmp_path: Path) -> None:
+def test_embedded_commands_on_the_platform_image_suggest_platform(command: list[str], tmp_path: Path) -> None:
     done = run(command, tmp_path)
     assert done.returncode != 0
     assert "is not installed here" in done.stderr

@@ -15,7 +15,7 @@ import pytest
     [("keys list", 1), ("jobs list", 1), ("check", 2), ("reindex --status", 1)],
 )
 @pytest.mark.parametrize("server", ["bolt://127.0.0.1:9", "bolt://neo4j.invalid:7687"])
-def test_one_line_names_the_server_its_setting_and_what_to_do(command: str, code: int, server: str) -> None:
+def test_an_unreachable_neo4j_is_reported_in_one_line_with_its_setting(command: str, code: int, server: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", "from vicw_standalone.cli import main; main()", *command.split(), "--platform"],
         capture_output=True,

@@ -42,9 +42,7 @@ def filled(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return store
 
 
-def test_what_would_be_merged_is_said_then_merged_logged_and_taken_back(
-    filled: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sleep_resolve_lists_merges_logs_and_undoes_duplicates(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dry = sleep(filled, "resolve", "--dry-run")
     assert dry.exit_code == 0, dry.output
     assert dry.stdout.splitlines()[-1] == "would merge 2 of 2 likely pairs of 6 names"
@@ -74,12 +72,12 @@ def test_what_would_be_merged_is_said_then_merged_logged_and_taken_back(
     assert "its grace period is over" in late.output + str(late.exception)
 
 
-def test_a_run_may_be_bounded(filled: Path) -> None:
+def test_sleep_resolve_honours_the_most_option(filled: Path) -> None:
     assert sleep(filled, "resolve", "-q", "--most", "1").stdout.startswith("merged 1 of 1 likely pair of")
     assert sleep(filled, "resolve", "-q").stdout.startswith("merged 1 of 1 likely pair of")
 
 
-def test_status_says_when_it_runs(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sleep_status_shows_the_schedule_of_entity_resolution(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.search(r"resolve: next at \d{4}-\d\d-\d\d 04:30 UTC", sleep(filled, "status").stdout)
     monkeypatch.setenv("VICW_RESOLVE_SCHEDULE", "never")
     assert "resolve: off (VICW_RESOLVE_SCHEDULE=never)" in sleep(filled, "status").stdout
@@ -87,21 +85,23 @@ def test_status_says_when_it_runs(filled: Path, monkeypatch: pytest.MonkeyPatch)
     assert "resolve: paused (VICW_SLEEP_PAUSED)" in sleep(filled, "status").stdout
 
 
-async def test_beside_a_server_it_says_what_to_do(filled: Path) -> None:
+async def test_sleep_resolve_is_refused_beside_a_server_naming_the_setting(filled: Path) -> None:
     async with open_memory(filled):
         refused = await asyncio.to_thread(sleep, filled, "resolve")
         assert refused.exit_code == 2
         assert "VICW_RESOLVE_SCHEDULE" in refused.stderr
 
 
-async def test_a_server_with_a_schedule_that_is_none_does_not_begin(store: Path) -> None:
+async def test_an_invalid_resolve_schedule_stops_the_server_from_starting(store: Path) -> None:
     wrong = replace(settings_for(store), resolve=ResolveSettings(schedule="at night"))
     with pytest.raises(SettingsError, match="VICW_RESOLVE_SCHEDULE"):
         await Standalone(wrong, HashEmbedder()).open()
 
 
 @pytest.mark.parametrize("paused", [False, True])
-async def test_a_server_merges_at_night(store: Path, monkeypatch: pytest.MonkeyPatch, paused: bool) -> None:
+async def test_a_server_merges_duplicates_on_schedule_unless_paused(
+    store: Path, monkeypatch: pytest.MonkeyPatch, paused: bool
+) -> None:
     await fill(store)
     moment: list[datetime] = [now()]
     monkeypatch.setattr("vicw_sleep.resolve.job.now", lambda: moment[0])

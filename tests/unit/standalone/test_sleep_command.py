@@ -44,7 +44,7 @@ def filled(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return store
 
 
-def test_what_would_be_consolidated_is_said_then_done_logged_and_taken_back(filled: Path) -> None:
+def test_sleep_consolidate_previews_runs_logs_and_undoes(filled: Path) -> None:
     dry = sleep(filled, "consolidate", "--hours", "0", "--dry-run")
     assert dry.exit_code == 0, dry.output
     assert dry.stdout.splitlines()[-1] == "12 Events of 1 flow would become 3 Macro-Events"
@@ -60,18 +60,18 @@ def test_what_would_be_consolidated_is_said_then_done_logged_and_taken_back(fill
     assert "2 done, 0 refused, 1 undone" in sleep(filled, "status").stdout
 
 
-def test_what_is_young_is_left(filled: Path) -> None:
+def test_sleep_consolidate_leaves_young_events(filled: Path) -> None:
     nothing = (
         "0 Events of 1 flow became 0 Macro-Events; only Events stored more than 1 h ago are consolidated (--hours)\n"
     )
     assert sleep(filled, "consolidate").stdout == nothing
 
 
-def test_the_number_of_batches_may_be_bounded(filled: Path) -> None:
+def test_sleep_consolidate_honours_the_most_option(filled: Path) -> None:
     assert "4 Events of 1 flow became 1 Macro" in sleep(filled, "consolidate", "--hours", "0", "--most", "1").stdout
 
 
-def test_status_says_when_it_runs(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sleep_status_shows_the_schedule_of_consolidation(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.search(r"consolidation: next at \d{4}-\d\d-\d\d 03:00 UTC", sleep(filled, "status").stdout)
     monkeypatch.setenv("VICW_CONSOLIDATE_SCHEDULE", "never")
     assert "consolidation: off (VICW_CONSOLIDATE_SCHEDULE=never)" in sleep(filled, "status").stdout
@@ -79,7 +79,7 @@ def test_status_says_when_it_runs(filled: Path, monkeypatch: pytest.MonkeyPatch)
     assert "paused (VICW_SLEEP_PAUSED)" in sleep(filled, "status").stdout
 
 
-async def test_status_says_what_is_under_way_and_how_the_last_round_ended(filled: Path) -> None:
+async def test_sleep_status_shows_running_finished_and_interrupted_jobs(filled: Path) -> None:
     began = now() - timedelta(minutes=7)
     async with open_memory(filled) as memory:
         graph = memory.standalone.graph
@@ -95,19 +95,19 @@ async def test_status_says_what_is_under_way_and_how_the_last_round_ended(filled
     assert f"mirror: last run from {minute} to {minute} (1 slice)" in told
 
 
-def test_without_vectors_nothing_is_consolidated_by_itself(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sleep_status_shows_jobs_off_without_vectors(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VICW_EMBEDDER", "none")
     told = sleep(filled, "status").stdout
     assert told.startswith("consolidation: off (VICW_EMBEDDER=none)\ndream: off (VICW_EMBEDDER=none)\nresolve: next")
 
 
-def test_where_there_is_no_store_none_is_made(tmp_path: Path) -> None:
+def test_sleep_without_a_store_makes_none(tmp_path: Path) -> None:
     wrong = sleep(tmp_path / "none", "consolidate")
     assert "holds no store" in str(wrong.exception)
     assert not (tmp_path / "none").exists()
 
 
-async def test_beside_a_server_it_says_what_to_do(filled: Path) -> None:
+async def test_sleep_consolidate_and_wipe_are_refused_beside_a_server(filled: Path) -> None:
     async with open_memory(filled):
         refused = await asyncio.to_thread(sleep, filled, "consolidate")
         assert refused.exit_code == 2
@@ -117,14 +117,16 @@ async def test_beside_a_server_it_says_what_to_do(filled: Path) -> None:
         assert (await asyncio.to_thread(sleep, filled, "log")).exit_code == 0
 
 
-async def test_a_server_with_a_schedule_that_is_none_does_not_begin(store: Path) -> None:
+async def test_an_invalid_consolidation_schedule_stops_the_server_from_starting(store: Path) -> None:
     wrong = replace(settings_for(store), consolidation=ConsolidationSettings(schedule="at night"))
     with pytest.raises(SettingsError, match="VICW_CONSOLIDATE_SCHEDULE"):
         await Standalone(wrong, HashEmbedder()).open()
 
 
 @pytest.mark.parametrize("paused", [False, True])
-async def test_a_server_sleeps_at_night(store: Path, monkeypatch: pytest.MonkeyPatch, paused: bool) -> None:
+async def test_a_server_consolidates_on_schedule_unless_paused(
+    store: Path, monkeypatch: pytest.MonkeyPatch, paused: bool
+) -> None:
     await fill(store)
     moment: list[datetime] = [now()]
     monkeypatch.setattr("vicw_sleep.consolidation.job.now", lambda: moment[0])

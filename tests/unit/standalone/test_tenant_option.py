@@ -28,21 +28,19 @@ COMMANDS = [["keys", "create"], ["jobs", "list"], ["jobs", "show", "some-job"], 
     ],
     ids=["line", "escape", "c1", "blank"],
 )
-def test_a_name_that_nobody_could_read_or_type_is_refused(command: list[str], name: str, said: str) -> None:
+def test_blank_or_control_characters_in_the_tenant_option_are_refused(command: list[str], name: str, said: str) -> None:
     refused = CliRunner().invoke(app, [*command, "--tenant", name])
     told = " ".join(refused.stderr.replace("│", " ").split())
     assert (refused.exit_code, "Invalid value for '--tenant'" in told, said in told) == (2, True, True), told
 
 
-def test_no_key_is_made_for_such_a_name() -> None:
+def test_mint_refuses_a_tenant_name_with_control_characters() -> None:
     with pytest.raises(InvalidInputError, match=r"tenant: contains a control character \(U\+0007\)"):
         mint("ana\x07", (Right.INGEST,), now())
     assert mint("Ana & Bob, köln", (Right.INGEST,), now())[0].tenant == "Ana & Bob, köln"
 
 
-def test_a_job_that_this_tenant_does_not_have_is_told_with_the_option_that_names_another(
-    store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_job_of_another_tenant_is_refused_naming_the_option(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def fill() -> str | None:
         async with open_memory(store) as memory:
             memory.tenant = "ana"

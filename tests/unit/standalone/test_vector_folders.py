@@ -19,7 +19,7 @@ async def make(folder: Path, model: ModelIdentity) -> None:
     await open_folder(folder, model, anew=True).close()
 
 
-async def test_the_first_folder_stays_the_first_models(tmp_path: Path) -> None:
+async def test_the_first_model_keeps_the_folder_vectors(tmp_path: Path) -> None:
     first = tmp_path / "vectors"
     assert folder_of(tmp_path, A, A) == first, "also before there is one"
     await make(first, A)
@@ -31,7 +31,7 @@ async def test_the_first_folder_stays_the_first_models(tmp_path: Path) -> None:
     assert (others(tmp_path, {of_b}), others(tmp_path, ())) == ([first], [first, of_b])
 
 
-async def test_a_folder_of_an_earlier_version_is_that_of_the_model_in_use(tmp_path: Path) -> None:
+async def test_an_unmarked_folder_belongs_to_the_model_in_use(tmp_path: Path) -> None:
     first = tmp_path / "vectors"
     await EdgeVectorStore(first, A.size).close()
     assert noted_in(first) is None
@@ -39,7 +39,7 @@ async def test_a_folder_of_an_earlier_version_is_that_of_the_model_in_use(tmp_pa
     assert folder_of(tmp_path, B, A) != first
 
 
-async def test_when_the_first_is_dropped_the_other_is_found_still(tmp_path: Path) -> None:
+async def test_a_second_models_folder_is_found_after_the_first_is_dropped(tmp_path: Path) -> None:
     await make(tmp_path / "vectors", A)
     of_b = folder_of(tmp_path, B, A)
     await make(of_b, B)
@@ -48,7 +48,7 @@ async def test_when_the_first_is_dropped_the_other_is_found_still(tmp_path: Path
     assert folder_of(tmp_path, A, B).name == f"vectors-{A.key}"
 
 
-async def test_what_cannot_be_opened_is_made_anew_only_when_told(tmp_path: Path) -> None:
+async def test_a_broken_vector_folder_is_recreated_only_on_request(tmp_path: Path) -> None:
     folder = tmp_path / "vectors"
     await make(folder, A)
     (folder / "passages" / "edge_config.json").write_text("not json")
@@ -57,7 +57,7 @@ async def test_what_cannot_be_opened_is_made_anew_only_when_told(tmp_path: Path)
     await make(folder, A)
 
 
-def test_whoever_finds_a_directory_in_use_learns_where_its_server_answers(tmp_path: Path) -> None:
+def test_a_data_directory_in_use_shows_the_address_of_its_server(tmp_path: Path) -> None:
     path = tmp_path / "data"
     assert DataDir.read_address(path) is None
     with DataDir(path) as data_dir:

@@ -14,7 +14,7 @@ from vicw_shared.errors import DataDirError, ModelMismatchError
 from vicw_standalone.wiring import Standalone
 
 
-async def test_another_file_of_the_same_model_is_told_apart_and_the_remedy_named(store: Path) -> None:
+async def test_another_file_of_the_same_model_is_refused_and_reindex_suggested(store: Path) -> None:
     async with open_memory(store, HashEmbedder()):
         pass
     with pytest.raises(ModelMismatchError, match="vicw reindex") as refused:
@@ -36,7 +36,7 @@ async def test_an_index_whose_making_was_killed_is_made_again(store: Path) -> No
     assert not (store / "vectors.new").exists()
 
 
-def test_a_directory_of_somebody_elses_is_left_as_it_is(tmp_path: Path) -> None:
+def test_a_directory_with_other_files_is_refused_and_unchanged(tmp_path: Path) -> None:
     (tmp_path / "letters").write_text("private")
     tmp_path.chmod(0o755)
 

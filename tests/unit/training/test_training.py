@@ -18,14 +18,14 @@ def treebank(path: Path, names: str, verbs: str) -> Path:
     return path
 
 
-def test_a_grammar_is_learnt(tmp_path: Path) -> None:
+def test_the_tagger_learns_the_tags_of_a_toy_treebank(tmp_path: Path) -> None:
     known = list(read(treebank(tmp_path / "a.conllu", "Ana Ben Cleo Dan", "takes makes breaks wakes")))
     other = list(read(treebank(tmp_path / "b.conllu", "Eva Finn", "bakes fakes")))
     weights = quantise(train_tagger(known, epochs=3))
     assert measure(other, weights)["tags"] == 1.0
 
 
-def test_a_tree_is_read_without_its_empty_words(tmp_path: Path) -> None:
+def test_a_treebank_sentence_is_read_without_empty_nodes(tmp_path: Path) -> None:
     (tree,) = read(treebank(tmp_path / "a.conllu", "Ana", "takes"))
     assert tree.words == ("Ana", "takes", "it", ".")
     assert [TAGS[tag] for tag in tree.tags] == ["PROPN", "VERB", "PRON", "PUNCT"]

@@ -46,13 +46,13 @@ def choice(answer: Answer) -> tuple[str, str]:
     return only["message"]["content"], only["finish_reason"]
 
 
-def said(text: str) -> list[dict[str, str]]:
+def prompt_turns(text: str) -> list[dict[str, str]]:
     return [{"role": "system", "content": "Read."}, {"role": "user", "content": text}]
 
 
-async def test_an_answer_is_json_of_its_schema_every_time(engine: ChatEngine) -> None:
+async def test_every_chat_answer_is_json_of_its_schema(engine: ChatEngine) -> None:
     for number in range(6):
-        answered = await engine.answer(said(f"river {number} stone"), SCHEMA, 400)
+        answered = await engine.answer(prompt_turns(f"river {number} stone"), SCHEMA, 400)
         text, finish = choice(answered)
         assert finish == "stop", answered
         value = json.loads(text, strict=False)
@@ -64,21 +64,21 @@ async def test_an_answer_is_json_of_its_schema_every_time(engine: ChatEngine) ->
         assert answered["usage"]["completion_tokens"] > 0
 
 
-def short(part: Any) -> Any:
+def shortened_schema(part: Any) -> Any:
     """Return a schema whose lists and strings are as short as a model's of no sense had better be."""
     if isinstance(part, list):
-        return [short(one) for one in part]
+        return [shortened_schema(one) for one in part]
     if not isinstance(part, dict):
         return part
-    held = {key: short(value) for key, value in part.items()}
+    held = {key: shortened_schema(value) for key, value in part.items()}
     if held.get("type") == "array":
         held |= {"minItems": 1, "maxItems": 1}
     return held | {"maxLength": 4} if held.get("type") == "string" and "enum" not in held else held
 
 
-async def test_the_schema_of_an_extraction_is_one_that_an_answer_can_be_held_to(engine: ChatEngine) -> None:
+async def test_the_extraction_schema_constrains_a_chat_answer(engine: ChatEngine) -> None:
     types = extractable_types(EdgeRegistry.with_core_types())
-    answered = await engine.answer(said("memory"), short(schema_of(types, 1)), 3000)
+    answered = await engine.answer(prompt_turns("memory"), shortened_schema(schema_of(types, 1)), 3000)
     text, finish = choice(answered)
     assert finish == "stop", answered
     value = json.loads(text, strict=False)
@@ -90,27 +90,27 @@ async def test_the_schema_of_an_extraction_is_one_that_an_answer_can_be_held_to(
     assert bool(answer.problems) or answer.relations[0].type == relation["type"]
 
 
-async def test_an_answer_that_is_cut_off_says_so(engine: ChatEngine) -> None:
-    assert choice(await engine.answer(said("river"), SCHEMA, 3))[1] == "length"
+async def test_a_chat_answer_cut_at_max_tokens_finishes_with_length(engine: ChatEngine) -> None:
+    assert choice(await engine.answer(prompt_turns("river"), SCHEMA, 3))[1] == "length"
 
 
-async def test_what_has_no_room_or_is_no_schema_is_refused_and_the_model_goes_on(engine: ChatEngine) -> None:
+async def test_an_overlong_prompt_or_invalid_schema_is_refused(engine: ChatEngine) -> None:
     with pytest.raises(InvalidInputError, match="VICW_LLM_CONTEXT_TOKENS"):
-        await engine.answer(said("river " * 5000), SCHEMA, 10)
+        await engine.answer(prompt_turns("river " * 5000), SCHEMA, 10)
     with pytest.raises(InvalidInputError, match="response_format"):
-        await engine.answer(said("river"), {"type": "no such type"}, 10)
-    assert choice(await engine.answer(said("river"), SCHEMA, 400))[1] == "stop"
+        await engine.answer(prompt_turns("river"), {"type": "no such type"}, 10)
+    assert choice(await engine.answer(prompt_turns("river"), SCHEMA, 400))[1] == "stop"
 
 
 @pytest.mark.parametrize("refusing", ["raise_exception('System role not supported')", "message.no.such"])
-async def test_a_template_that_knows_no_system_turn_is_given_none(tmp_path: Path, refusing: str) -> None:
+async def test_the_system_turn_is_merged_for_templates_that_refuse_it(tmp_path: Path, refusing: str) -> None:
     template = (
         "{% for message in messages %}{% if message.role == 'system' %}{{ " + refusing + " }}{% endif %}"
         "{{ message.role }} {{ message.content }}{% endfor %}"
     )
     opened = ChatEngine(decoder(tmp_path / "gem.gguf", template).path, threads=1, context_tokens=4096)
     try:
-        merged = await opened.answer(said("river"), SCHEMA, 400)
+        merged = await opened.answer(prompt_turns("river"), SCHEMA, 400)
         asked = await opened.answer([{"role": "user", "content": "Read.\n\nriver"}], SCHEMA, 400)
     finally:
         await asyncio.to_thread(opened.close)
@@ -118,20 +118,20 @@ async def test_a_template_that_knows_no_system_turn_is_given_none(tmp_path: Path
     assert merged["usage"] == asked["usage"]
 
 
-async def test_requests_take_turns_and_one_that_is_given_up_ends(engine: ChatEngine) -> None:
+async def test_chat_requests_are_queued_and_a_cancelled_one_ends(engine: ChatEngine) -> None:
     endless = {"type": "array", "items": {"type": "string", "maxLength": 200}, "minItems": 90}
-    long = asyncio.create_task(engine.answer(said("river"), endless, 3500))
+    long = asyncio.create_task(engine.answer(prompt_turns("river"), endless, 3500))
     await asyncio.sleep(0.2)
-    others = [asyncio.create_task(engine.answer(said("stone"), SCHEMA, 400)) for _ in range(15)]
+    others = [asyncio.create_task(engine.answer(prompt_turns("stone"), SCHEMA, 400)) for _ in range(15)]
     await asyncio.sleep(0)
     with pytest.raises(OverloadedError):
-        await engine.answer(said("stone"), SCHEMA, 400)
+        await engine.answer(prompt_turns("stone"), SCHEMA, 400)
     long.cancel()
     async with asyncio.timeout(60):
         assert {choice(answer)[1] for answer in await asyncio.gather(*others)} == {"stop"}
 
 
-def test_every_string_has_an_end() -> None:
+def test_strings_in_a_schema_get_a_maximum_length() -> None:
     held = bounded(
         {"a": {"type": "string"}, "b": [{"type": "string", "maxLength": 7}, {"type": "string", "enum": ["x"]}]}
     )
@@ -139,7 +139,7 @@ def test_every_string_has_an_end() -> None:
     assert held["b"] == [{"type": "string", "maxLength": 7}, {"type": "string", "enum": ["x"]}]
 
 
-def test_a_file_that_is_no_model_is_a_wrong_setting(tiny_decoder: ModelFile) -> None:
+def test_a_missing_or_broken_model_file_is_a_settings_error(tiny_decoder: ModelFile) -> None:
     nothing = tiny_decoder.path.with_name("nothing.gguf")
     with pytest.raises(SettingsError, match="no such file"):
         ChatEngine(nothing, threads=1, context_tokens=512)
@@ -149,7 +149,7 @@ def test_a_file_that_is_no_model_is_a_wrong_setting(tiny_decoder: ModelFile) -> 
         ChatEngine(broken, threads=1, context_tokens=512)
 
 
-async def test_a_process_of_its_own_answers_and_forgets_who_hangs_up(tiny_decoder: ModelFile) -> None:
+async def test_the_chat_process_answers_after_a_client_timed_out(tiny_decoder: ModelFile) -> None:
     process = ChatProcess(LlmSettings(model=str(tiny_decoder.path), threads=1, context_tokens=4096))
     await process.start()
     model, hasty = (OpenAILanguageModel(uds=process.uds, timeout_seconds=seconds) for seconds in (60, 0.5))

@@ -35,7 +35,7 @@ def causes(effect: str, count: int, certainty: float, **fields: Any) -> list[dic
     ]
 
 
-async def asked(
+async def answers_without_and_with(
     store: Path, query: str, *told: list[dict[str, Any]], hidden: int, **fields: Any
 ) -> list[RetrieveResponse]:
     """Return what the viewer is told in a memory without the list of that number, and in one that has all of them."""
@@ -49,11 +49,11 @@ async def asked(
     return answers
 
 
-async def test_hidden_causes_do_not_crowd_out_the_one_that_may_be_seen(store: Path) -> None:
+async def test_hidden_causes_do_not_displace_a_visible_cause(store: Path) -> None:
     effect = {"id": "effect", "text": "The comet struck the lake.", "timestamp": "2026-01-02T00:00:00Z"}
     crowd, cause = causes("effect", MANY, 0.9, **SECRET), causes("effect", 1, 0.5)
     ranks = []
-    for answer in await asked(store, "comet lake", [effect, *FILLER], crowd, cause, hidden=1):
+    for answer in await answers_without_and_with(store, "comet lake", [effect, *FILLER], crowd, cause, hidden=1):
         (found,) = (result for result in answer.results if result.id == "0.5 0")
         assert "graph" in {hit.channel for hit in found.channels}
         assert found.uid in {edge.source for edge in answer.graph.edges if edge.type == "CAUSED"}
@@ -61,31 +61,33 @@ async def test_hidden_causes_do_not_crowd_out_the_one_that_may_be_seen(store: Pa
     assert ranks[0] == ranks[1]
 
 
-async def test_a_tag_is_no_more_generic_for_what_is_hidden(store: Path) -> None:
+async def test_hidden_items_do_not_make_a_shared_tag_too_common(store: Path) -> None:
     items: list[dict[str, Any]] = [
         {"id": "hit", "text": "The comet struck the lake.", "tags": ["astronomy"]},
         {"id": "associate", "text": ASIDE, "tags": ["astronomy"]},
         *FILLER,
     ]
     crowd = [{"id": f"h{n}", "text": f"Diary {n}.", "tags": ["astronomy"], **SECRET} for n in range(MANY)]
-    for answer in await asked(store, "comet lake", crowd, items, hidden=0):
+    for answer in await answers_without_and_with(store, "comet lake", crowd, items, hidden=0):
         assert "associate" in {result.id for result in answer.results if result.id}
         assert any(edge.type == "TAGGED" for edge in answer.graph.edges)
 
 
 @pytest.mark.parametrize("fields", [SECRET, {"portable": False}])
-async def test_a_domain_that_is_all_hidden_is_none(store: Path, fields: dict[str, Any]) -> None:
+async def test_a_domain_of_hidden_items_changes_neither_intent_nor_domains_searched(
+    store: Path, fields: dict[str, Any]
+) -> None:
     items = [{"id": "hit", "text": "The comet struck the lake."}, *FILLER]
     poem = {"id": "poem", "text": "A poem of the comet and the lake.", **fields}
     where = {"domain": "creative", "context": "elsewhere"}
-    without, with_ = await asked(store, "comet lake", items, [poem], hidden=1, **where)
+    without, with_ = await answers_without_and_with(store, "comet lake", items, [poem], hidden=1, **where)
     assert with_.intent == without.intent
     assert without.explain is not None
     assert with_.explain is not None
     assert with_.explain.domains_searched == without.explain.domains_searched
 
 
-async def test_a_step_of_a_flow_that_counts_hidden_turns_is_not_told_to_a_viewer(memory: Memory) -> None:
+async def test_flow_steps_are_withheld_from_viewers_when_turns_are_hidden(memory: Memory) -> None:
     hidden = {"sensitivity": "personal", "about": ["Ben"]}
     owed: list[dict[str, Any]] = [{"text": f"I owe {n}.", **hidden} for n in (1, 2)]
     await memory.ingest({"id": "a", "text": "Hot kiln."}, *owed, {"id": "c", "text": "Cold kiln."}, flow_id="f")

@@ -42,7 +42,7 @@ def word(number: int) -> str:
 
 
 @dataclass(frozen=True)
-class Told:
+class StoredItem:
     """An item, where it was told, and who may see it."""
 
     context: str
@@ -61,9 +61,9 @@ class Told:
 
 
 @st.composite
-def memories(draw: st.DrawFn) -> list[Told]:
+def memories(draw: st.DrawFn) -> list[StoredItem]:
     """Draw items in two contexts, whose relations lead to earlier ones of theirs."""
-    told: list[Told] = []
+    told: list[StoredItem] = []
     for number in range(draw(st.integers(2, 8))):
         own = word(number)
         context = draw(st.sampled_from(CONTEXTS))
@@ -94,7 +94,7 @@ def memories(draw: st.DrawFn) -> list[Told]:
         if draw(st.integers(0, 3)):
             extraction: dict[str, Any] = {"entities": things, "events": events, "relations": relations}
             item["extraction"] = extraction
-        told.append(Told(context, item))
+        told.append(StoredItem(context, item))
     return told
 
 
@@ -107,7 +107,7 @@ def viewers(draw: st.DrawFn) -> dict[str, Any]:
 
 
 async def answers(
-    told: list[Told], asked: list[tuple[str, dict[str, Any]]], *, vectors: bool = True
+    told: list[StoredItem], asked: list[tuple[str, dict[str, Any]]], *, vectors: bool = True
 ) -> list[tuple[str, dict[str, str]]]:
     """Return the answer to each question of each viewer, as the wire has it, and the uids of all items."""
     with tempfile.TemporaryDirectory(dir=RAM) as folder:
@@ -130,8 +130,8 @@ async def _answer(memory: Memory, query: str, viewer: dict[str, Any]) -> str:
     asked=st.lists(st.tuples(st.sampled_from(QUERIES), viewers()), min_size=3, max_size=6),
     vectors=st.booleans(),
 )
-def test_no_answer_has_a_trace_of_what_is_hidden(
-    told: list[Told], asked: list[tuple[str, dict[str, Any]]], vectors: bool
+def test_answers_contain_no_trace_of_hidden_items(
+    told: list[StoredItem], asked: list[tuple[str, dict[str, Any]]], vectors: bool
 ) -> None:
     found = asyncio.run(answers(told, asked, vectors=vectors))
     for (query, viewer), (answer, uids) in zip(asked, found, strict=True):
@@ -142,10 +142,10 @@ def test_no_answer_has_a_trace_of_what_is_hidden(
                 assert uids[one.item["id"]] not in answer
 
 
-def test_what_may_be_seen_is_found() -> None:
+def test_a_sensitive_item_is_found_by_its_subject_only() -> None:
     """The property above would hold for empty answers, too."""
     item = {**_item(0), "sensitivity": "sensitive", "about": ["Ana"], "portable": True}
-    told = [Told("one", item)]
+    told = [StoredItem("one", item)]
     asked = [(QUERIES[0], {"user": user, "chat": "private"}) for user in ("Ana", "Ben")]
     for vectors in (True, False):
         (seen, _), (hidden, _) = asyncio.run(answers(told, asked, vectors=vectors))

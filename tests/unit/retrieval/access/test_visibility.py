@@ -122,7 +122,7 @@ def worlds(draw: st.DrawFn) -> World:
     return World(nodes | {"c": root}, tuple(by_id.values()))
 
 
-def selves(world: World, viewer: dict[str, str]) -> set[str]:
+def viewer_uids(world: World, viewer: dict[str, str]) -> set[str]:
     """Return the uids of whom a viewer is: by name, by IS_PERSON to persons and back to users, each with its merges."""
 
     def joined(uids: set[str], edge_type: str, back: bool = False) -> set[str]:
@@ -147,7 +147,7 @@ def selves(world: World, viewer: dict[str, str]) -> set[str]:
 def seen_by(world: World, viewer: dict[str, str]) -> World:
     """Return the world as a viewer may know it, by seed 004's table: an item at a time, then what tells of whom."""
     uids = {node.uid: node for node in world.nodes.values()}
-    subject, own = fold_case(viewer.get("user", "")), selves(world, viewer)
+    subject, own = fold_case(viewer.get("user", "")), viewer_uids(world, viewer)
 
     def allowed(node: Node) -> bool:
         if node.label in {Label.ENTITY, Label.CONTEXT}:
@@ -176,7 +176,7 @@ def seen_by(world: World, viewer: dict[str, str]) -> World:
     )
 
 
-async def _told(asker: Asker, name: str, fields: dict[str, Any]) -> GraphAnswer | str:
+async def _ask(asker: Asker, name: str, fields: dict[str, Any]) -> GraphAnswer | str:
     try:
         answer = await asker.ask(name, **fields)
     except InvalidInputError as error:
@@ -196,7 +196,7 @@ async def _answers(world: World, questions: Sequence[tuple[str, dict[str, Any]]]
 
         await graph.write("t", "c", work)
         asker = Asker(graph, fanout=1)
-        return [await _told(asker, name, fields) for name, fields in questions]
+        return [await _ask(asker, name, fields) for name, fields in questions]
 
 
 def _questions(viewer: dict[str, str], start: str) -> list[tuple[str, dict[str, Any]]]:
@@ -220,7 +220,7 @@ def _questions(viewer: dict[str, str], start: str) -> list[tuple[str, dict[str, 
     viewer=st.sampled_from(VIEWERS),
     start=st.sampled_from([*PEOPLE, "souza", "i0", "i1", make_uid("e0"), make_uid("k0"), "c"]),
 )
-def test_an_answer_is_that_of_a_graph_without_what_may_not_be_seen(
+def test_graph_answers_equal_those_of_a_graph_without_hidden_parts(
     world: World, viewer: dict[str, str], start: str
 ) -> None:
     questions = _questions(viewer, start)

@@ -34,7 +34,7 @@ async def ask(memory: Memory, query: str, settings: dict[str, Any] | None = None
     return await retrieve(RetrieveRequest.model_validate({"query": query, **fields}), memory.tenant, ports)
 
 
-async def tell(memory: Memory, *relations: tuple[str, str, float | None], **fields: Any) -> None:
+async def ingest_causes(memory: Memory, *relations: tuple[str, str, float | None], **fields: Any) -> None:
     """Store an item that tells of events, each a cause, an effect, and how sure it is."""
     names = dict.fromkeys(name for cause, effect, _ in relations for name in (cause, effect))
     told = {
@@ -59,7 +59,7 @@ def names(answer: RetrieveResponse) -> list[list[str]]:
     return [ends(chain) for chain in answer.graph.chains]
 
 
-async def test_plain_text_is_answered_back_to_the_root_with_proof(memory: Memory) -> None:
+async def test_a_why_question_gets_the_chain_to_the_root_with_proof(memory: Memory) -> None:
     await memory.ingest({"id": "log", "text": OUTAGE, "speaker": "Ana"}, extract="rules", domain="coding")
     await memory.ingest(
         {"id": "tale", "text": "The knight cast a spell because the server spilled wine."}, domain="prose"
@@ -89,7 +89,7 @@ async def test_plain_text_is_answered_back_to_the_root_with_proof(memory: Memory
     assert proof in answer.text
 
 
-async def test_what_happened_after_goes_on_to_consequences_across_the_items_of_a_thread(memory: Memory) -> None:
+async def test_a_chain_of_consequences_spans_the_items_of_a_flow(memory: Memory) -> None:
     scenes = (
         "The king hid the powder.",
         "The tower collapsed because of the explosion.",
@@ -105,7 +105,7 @@ async def test_what_happened_after_goes_on_to_consequences_across_the_items_of_a
     assert "    what it led to: the explosion → The tower collapsed → The queen fled (certainty 0.9)" in answer.text
 
 
-async def test_two_threads_do_not_tell_of_one_event(memory: Memory) -> None:
+async def test_chains_do_not_join_equal_events_of_different_flows(memory: Memory) -> None:
     for flow, text in (
         ("a", "The tower collapsed because of the flood."),
         ("b", "The queen fled because the tower collapsed."),
@@ -114,7 +114,7 @@ async def test_two_threads_do_not_tell_of_one_event(memory: Memory) -> None:
     assert names(await ask(memory, "Why did the queen flee?")) == [["The queen fled", "the tower collapsed"]]
 
 
-async def test_a_sentence_that_points_back_leads_to_the_sentence_before(memory: Memory) -> None:
+async def test_a_demonstrative_cause_is_resolved_to_the_sentence_before(memory: Memory) -> None:
     turns = (
         "The migration dropped an index because the script was old.",
         "That led to slow reads on replicas.",
@@ -149,7 +149,7 @@ async def test_causes_between_items_are_chains_too(memory: Memory) -> None:
     assert {step.quote for step in chain.steps} == {"how it came about"}
 
 
-async def test_chains_are_cut_at_circles_and_none_is_a_part_of_another(memory: Memory) -> None:
+async def test_chains_are_cut_at_cycles_and_none_is_part_of_another(memory: Memory) -> None:
     events = [
         {"id": name, "name": name} for name in ("the tower fell", "the wall broke", "the river rose", "the dam leaked")
     ]
@@ -173,11 +173,9 @@ async def test_chains_are_cut_at_circles_and_none_is_a_part_of_another(memory: M
 
 
 @pytest.mark.parametrize(("hops", "complete"), [(1, False), (3, False), (4, True), (6, True)])
-async def test_a_chain_has_so_many_steps_at_most_and_says_if_that_cut_it(
-    memory: Memory, hops: int, complete: bool
-) -> None:
+async def test_a_chain_is_cut_at_chain_hops_and_marked_incomplete(memory: Memory, hops: int, complete: bool) -> None:
     told = ["the tower fell", "the wall broke", "the river rose", "it rained", "clouds came"]
-    await tell(memory, *((cause, effect, 0.5) for effect, cause in pairwise(told)))
+    await ingest_causes(memory, *((cause, effect, 0.5) for effect, cause in pairwise(told)))
 
     answer = await ask(memory, WHY, {"chain_hops": hops})
 
@@ -188,9 +186,9 @@ async def test_a_chain_has_so_many_steps_at_most_and_says_if_that_cut_it(
     assert ("← …" in answer.text) is not complete
 
 
-async def test_so_many_chains_at_most_the_surest_also_of_a_hub(memory: Memory) -> None:
+async def test_only_the_most_certain_chains_up_to_the_limit_are_returned(memory: Memory) -> None:
     causes = [(f"cause number {n}", "the tower fell", n / 100) for n in range(60)]
-    await tell(memory, *causes)
+    await ingest_causes(memory, *causes)
 
     answer = await ask(memory, WHY, {"chains": 3, "fanout": 100})
 
@@ -198,8 +196,8 @@ async def test_so_many_chains_at_most_the_surest_also_of_a_hub(memory: Memory) -
     assert (await ask(memory, WHY, {"chains": 0})).graph.chains == ()
 
 
-async def test_other_questions_get_single_causes_as_before(memory: Memory) -> None:
-    await tell(memory, ("the wall broke", "the tower fell", None), ("the river rose", "the wall broke", None))
+async def test_without_chains_an_answer_shows_single_causes(memory: Memory) -> None:
+    await ingest_causes(memory, ("the wall broke", "the tower fell", None), ("the river rose", "the wall broke", None))
     for answer in (await ask(memory, "the tower fell"), await ask(memory, WHY, {"chains": 0})):
         assert answer.graph.chains == ()
         assert [len(path) for path in answer.graph.paths] == [1, 1]
@@ -236,7 +234,7 @@ async def test_a_hidden_cause_cuts_the_chain_and_leaves_no_trace(memory: Memory)
     assert [len(chain.steps) for chain in (await ask(memory, WHY, viewer={"user": "ana"})).graph.chains] == [2]
 
 
-async def test_a_cause_that_is_told_in_confidence_is_none_to_others(memory: Memory) -> None:
+async def test_a_cause_from_a_sensitive_item_is_hidden_from_other_viewers(memory: Memory) -> None:
     await memory.ingest(
         {"id": "a", "text": "a spy came to the gate"}, {"id": "c", "text": "the tower fell"}, flow_id="f"
     )
@@ -252,7 +250,7 @@ async def test_a_cause_that_is_told_in_confidence_is_none_to_others(memory: Memo
     assert chain.steps[0].quote == "between us"
 
 
-async def test_as_of_an_instant_the_chain_of_that_time_is_told(memory: Memory) -> None:
+async def test_as_of_selects_the_causal_chain_of_that_version(memory: Memory) -> None:
     def version(cause: str, day: int) -> dict[str, Any]:
         events = [{"id": name, "name": name} for name in (cause, "the wall broke")]
         relations = [
@@ -276,7 +274,7 @@ async def test_as_of_an_instant_the_chain_of_that_time_is_told(memory: Memory) -
     assert [chain[-1] for chain in names(then)] == ["a flood"]
 
 
-async def test_a_thing_that_was_merged_leads_on_from_what_stands_for_it(memory: Memory) -> None:
+async def test_a_merged_entity_in_a_chain_continues_from_its_canonical_entity(memory: Memory) -> None:
     told = {
         "entities": [{"id": name, "name": name, "subtype": "policy"} for name in ("Old policy", "Policy")],
         "events": [{"id": "t", "name": "the tower fell"}, {"id": "v", "name": "the council voted"}],
@@ -306,7 +304,7 @@ async def test_the_budget_is_kept_with_chains(memory: Memory, chars: int) -> Non
     assert ("why: " in answer.text, '        "The' in answer.text) == (chars >= 400, chars >= 800)
 
 
-async def test_a_graph_that_hangs_leaves_the_answer_as_it_was(memory: Memory) -> None:
+async def test_a_chain_search_timeout_keeps_partial_chains_and_is_degraded(memory: Memory) -> None:
     told = ["the tower fell", *(f"item {n}" for n in range(5))]
     await memory.ingest(*({"id": text, "text": text} for text in told), flow_id="f")
     relations = [{"source": cause, "type": "CAUSED", "target": effect} for effect, cause in pairwise(told)]

@@ -21,7 +21,7 @@ from vicw_retrieval.causal_chains.direction import ChainDirection, direction_of
         "Why did the bridge fall, and what were the consequences of it?",
     ],
 )
-def test_questions_that_go_back_to_causes(query: str) -> None:
+def test_questions_for_causes_have_direction_back(query: str) -> None:
     assert direction_of(query) is ChainDirection.BACK
 
 
@@ -41,7 +41,7 @@ def test_questions_that_go_back_to_causes(query: str) -> None:
         "What did the crash trigger, and why?",
     ],
 )
-def test_questions_that_go_on_to_consequences(query: str) -> None:
+def test_questions_for_consequences_have_direction_forward(query: str) -> None:
     assert direction_of(query) is ChainDirection.FORWARD
 
 
@@ -57,10 +57,10 @@ def test_questions_that_go_on_to_consequences(query: str) -> None:
         "🔥",
     ],
 )
-def test_questions_that_ask_for_no_causes(query: str) -> None:
+def test_questions_without_cause_or_consequence_have_no_direction(query: str) -> None:
     assert direction_of(query) is None
 
 
-def test_a_long_question_takes_no_longer_than_its_length() -> None:
+def test_direction_of_handles_very_long_questions() -> None:
     assert direction_of("what did " * 100_000) is None
     assert direction_of("what " + "did x " * 100_000) is None

@@ -14,38 +14,38 @@ APART = {"id": "apart", "text": "Bread was cheap in spring.", "tags": ["market"]
 QUERY = "amulet stolen vault"
 
 
-async def told_beside(memory: Memory, **fields: Any) -> list[str]:
+async def also_lines(memory: Memory, **fields: Any) -> list[str]:
     text = (await memory.retrieve(QUERY, **{"context": "ctx", "limit": 1} | fields)).text
     return [line.strip() for line in text.splitlines() if line.strip().startswith("also ")]
 
 
-async def test_a_hit_leads_over_its_tag_to_what_has_none_of_the_words(memory: Memory) -> None:
+async def test_a_hits_tag_leads_to_an_item_without_the_query_words(memory: Memory) -> None:
     await memory.ingest(HIT, TOLD, SAME_WORDS, APART)
-    assert await told_beside(memory) == ["also heist: Mara owed the smugglers four hundred crowns."]
+    assert await also_lines(memory) == ["also heist: Mara owed the smugglers four hundred crowns."]
     answer = await memory.retrieve(QUERY, context="ctx", limit=1)
     assert {edge.type for edge in answer.graph.edges} >= {"TAGGED"}
     assert "heist" in {node.name for node in answer.graph.nodes}
-    assert await told_beside(memory, expand={"hops": 0}) == []
-    assert await told_beside(memory, channels=["bm25"]) == []
+    assert await also_lines(memory, expand={"hops": 0}) == []
+    assert await also_lines(memory, channels=["bm25"]) == []
 
 
-async def test_a_tag_of_many_items_is_no_bridge(memory: Memory) -> None:
+async def test_a_tag_shared_by_many_items_is_not_followed(memory: Memory) -> None:
     many = [{"id": f"m{n}", "text": f"Some line, number {n}.", "tags": ["heist"]} for n in range(60)]
     await memory.ingest(HIT, TOLD, *many)
-    assert await told_beside(memory) == []
+    assert await also_lines(memory) == []
 
 
-async def test_a_hidden_memory_leaves_no_trace(memory: Memory) -> None:
+async def test_a_hidden_item_with_a_shared_tag_leaves_no_trace(memory: Memory) -> None:
     secret = TOLD | {"sensitivity": "sensitive", "about": ["Mara"]}
     viewer = {"user": "Ben", "chat": "private"}
     await memory.ingest(HIT, secret)
     answer = await memory.retrieve(QUERY, context="ctx", limit=1, viewer=viewer)
     assert "Mara" not in answer.model_dump_json()
     assert "also heist" not in answer.text
-    assert await told_beside(memory, viewer=viewer | {"user": "Mara"}) == [f"also heist: {TOLD['text']}"]
+    assert await also_lines(memory, viewer=viewer | {"user": "Mara"}) == [f"also heist: {TOLD['text']}"]
 
 
-async def test_associates_take_the_places_that_anchors_leave(memory: Memory) -> None:
+async def test_results_with_associates_are_ranked_by_score_without_repeats(memory: Memory) -> None:
     others = [{"id": f"o{n}", "text": f"The vault of house {n} was stolen into.", "tags": []} for n in range(3)]
     await memory.ingest(HIT, TOLD, *others)
     answer = await memory.retrieve(QUERY, context="ctx", channels=None, limit=10)
@@ -57,7 +57,7 @@ async def test_associates_take_the_places_that_anchors_leave(memory: Memory) -> 
     assert len({result.uid for result in answer.results}) == len(answer.results)
 
 
-async def test_an_associate_among_the_results_is_written_as_one_as_long_as_it_is(store: Path) -> None:
+async def test_an_associate_is_written_in_full_or_cut_to_an_also_line(store: Path) -> None:
     told = TOLD | {"text": f"{TOLD['text']} {'She had borrowed it from them in the spring. ' * 12}Then she fled."}
     asked = {"context": "ctx", "explain": True}
     async with open_memory(store, vectors=False) as memory:  # words alone leave places free
@@ -76,4 +76,4 @@ async def test_an_associate_among_the_results_is_written_as_one_as_long_as_it_is
 
 async def test_the_callers_filter_holds_for_associates(memory: Memory) -> None:
     await memory.ingest(HIT, TOLD | {"tags": ["heist", "private notes"]})
-    assert await told_beside(memory, tags={"none": ["private notes"]}) == []
+    assert await also_lines(memory, tags={"none": ["private notes"]}) == []

@@ -24,7 +24,7 @@ async def crowd(memory: Memory, number: int) -> None:
     await memory.ingest(*items)
 
 
-async def brought(memory: Memory, question: str = QUESTION, **fields: Any) -> list[str | None]:
+async def triggered_ids(memory: Memory, question: str = QUESTION, **fields: Any) -> list[str | None]:
     """Return the ids of what the graph brought, in its order."""
     answer = await memory.retrieve(question, **fields)
     places = {hit.rank: result.id for result in answer.results for hit in result.channels if hit.channel == "graph"}
@@ -33,7 +33,7 @@ async def brought(memory: Memory, question: str = QUESTION, **fields: Any) -> li
     return [places[rank] for rank in sorted(places)]
 
 
-async def test_an_item_is_found_by_its_phrase_whatever_its_text_says(memory: Memory) -> None:
+async def test_an_item_is_found_by_its_trigger_phrase_whatever_its_text(memory: Memory) -> None:
     await crowd(memory, 150)
     rule = {"id": "rule", "text": "Call Mara first.", "trigger_phrases": ["Deploy FAILED", "outage"]}
     await memory.ingest(rule, {"id": "late", "text": "She has the keys."}, flow_id="f")
@@ -46,12 +46,12 @@ async def test_an_item_is_found_by_its_phrase_whatever_its_text_says(memory: Mem
     assert "late" in {node.id for node in answer.graph.nodes}, "what it leads to is shown, too"
     assert answer.explain is not None
     assert [hit["rank"] for hit in answer.explain.channels["graph"]] == [1]
-    assert await brought(memory, "failed deploy") == []
-    assert await brought(memory, limit=1) == [], "it takes no more than half of the places"
-    assert await brought(memory, channels=["dense", "bm25"]) == []
+    assert await triggered_ids(memory, "failed deploy") == []
+    assert await triggered_ids(memory, limit=1) == [], "it takes no more than half of the places"
+    assert await triggered_ids(memory, channels=["dense", "bm25"]) == []
 
 
-async def test_a_phrase_hides_no_way_that_leads_to_its_item(memory: Memory) -> None:
+async def test_a_triggered_item_still_reports_the_edge_that_reached_it(memory: Memory) -> None:
     rule = {"id": "rule", "text": "Call Mara first.", "trigger_phrases": ["deploy failed"]}
     await memory.ingest({"id": "said", "text": QUESTION}, rule, flow_id="f")
     answer = await memory.retrieve(QUESTION, limit=4)
@@ -66,7 +66,7 @@ async def test_protected_items_are_triggered_first_up_to_the_limit(memory: Memor
         for name, tier in [*tiers.items(), ("temporary", "temporary")]
     ]
     await memory.ingest(*items[::-1])
-    assert await brought(memory) == ["constitutional", "critical", "most", "some", "none"]
+    assert await triggered_ids(memory) == ["constitutional", "critical", "most", "some", "none"]
     stored = await memory.standalone.graph.triggered("default", ["deploy failed"], limit=9)
     assert {n.source_id: (n.importance, n.protected) for n in stored} == {
         "constitutional": (1.0, True),
@@ -78,22 +78,24 @@ async def test_protected_items_are_triggered_first_up_to_the_limit(memory: Memor
     }
 
 
-async def test_filters_and_time_hold_for_what_is_brought(memory: Memory) -> None:
+async def test_filters_and_time_travel_apply_to_triggered_items(memory: Memory) -> None:
     def item(name: str, **fields: Any) -> dict[str, Any]:
         return {"id": name, "text": f"of {name}", "trigger_phrases": ["deploy failed"], **fields}
 
     await memory.ingest(item("story", tags=["Sea"]), context="s", domain="prose")
     await memory.ingest(item("code", tags=["Night"]), context="c", domain="coding")
     await memory.ingest(item("over", expires_at="2020-01-01T00:00:00Z"), context="c", domain="coding")
-    assert sorted(map(str, await brought(memory))) in (["code", "story"], ["code"], ["story"])
-    assert await brought(memory, domain="prose") == ["story"]
-    assert await brought(memory, context="c") == ["code"]
-    assert await brought(memory, tags={"any": ["sea"]}) == ["story"]
-    assert await brought(memory, tags={"none": ["sea"]}, context="s") == []
-    assert await brought(memory, as_of="2020-01-01T00:00:00Z", context="c") == ["code"], "it has no time of its own"
-    assert await brought(memory, known_at="2020-01-01T00:00:00Z") == []
+    assert sorted(map(str, await triggered_ids(memory))) in (["code", "story"], ["code"], ["story"])
+    assert await triggered_ids(memory, domain="prose") == ["story"]
+    assert await triggered_ids(memory, context="c") == ["code"]
+    assert await triggered_ids(memory, tags={"any": ["sea"]}) == ["story"]
+    assert await triggered_ids(memory, tags={"none": ["sea"]}, context="s") == []
+    assert await triggered_ids(memory, as_of="2020-01-01T00:00:00Z", context="c") == ["code"], (
+        "it has no time of its own"
+    )
+    assert await triggered_ids(memory, known_at="2020-01-01T00:00:00Z") == []
     memory.tenant = "other"
-    assert await brought(memory) == []
+    assert await triggered_ids(memory) == []
 
 
 async def test_hidden_items_are_not_triggered(memory: Memory) -> None:
@@ -103,9 +105,9 @@ async def test_hidden_items_are_not_triggered(memory: Memory) -> None:
     ]
     shown = {"id": "ana", "text": "hers", "sensitivity": "personal", "about": ["Ana"]}
     await memory.ingest(*({**item, "trigger_phrases": ["deploy failed"]} for item in [*hidden, shown]))
-    assert await brought(memory, viewer={"user": "ana"}) == ["ana"]
-    assert await brought(memory, viewer={"user": "clara"}) == []
-    assert len(await brought(memory, viewer={"user": "ben"})) == 5
+    assert await triggered_ids(memory, viewer={"user": "ana"}) == ["ana"]
+    assert await triggered_ids(memory, viewer={"user": "clara"}) == []
+    assert len(await triggered_ids(memory, viewer={"user": "ben"})) == 5
 
 
 async def test_a_new_version_has_its_own_phrases_and_a_retracted_item_none(memory: Memory) -> None:
@@ -113,26 +115,26 @@ async def test_a_new_version_has_its_own_phrases_and_a_retracted_item_none(memor
     same = await memory.ingest({"id": "a", "text": "one", "trigger_phrases": ["deploy failed"]})
     assert same.items[0].status == "unchanged"
     await memory.ingest({"id": "a", "text": "one", "trigger_phrases": ["outage"]})
-    assert (await brought(memory), await brought(memory, "an outage")) == ([], ["a"])
+    assert (await triggered_ids(memory), await triggered_ids(memory, "an outage")) == ([], ["a"])
     await memory.retract("a")
-    assert await brought(memory, "an outage") == []
+    assert await triggered_ids(memory, "an outage") == []
 
 
-async def test_every_fusion_has_what_is_brought(memory: Memory) -> None:
+async def test_triggered_items_survive_every_fusion_method(memory: Memory) -> None:
     await crowd(memory, 5)
     await memory.ingest({"id": "rule", "text": "Call Mara first.", "trigger_phrases": ["deploy failed"]})
     ports = memory.standalone.settings
     for fusion in ("zscore", "rrf"):
         settings = ports.retrieval.model_copy(update={"fusion": fusion})
         memory.standalone.settings = type(ports)(**{**_fields(ports), "retrieval": settings})
-        assert await brought(memory) == ["rule"], fusion
+        assert await triggered_ids(memory) == ["rule"], fusion
 
 
 def _fields(settings: Any) -> dict[str, Any]:
     return {name: getattr(settings, name) for name in type(settings).__dataclass_fields__}
 
 
-async def test_a_walk_begins_at_what_a_question_brings_up_then_at_what_its_words_find(memory: Memory) -> None:
+async def test_a_graph_walk_starts_at_triggered_items_or_word_matches(memory: Memory) -> None:
     await memory.ingest(
         {"id": "why", "text": "The disk was full.", "timestamp": "2026-01-01T00:00:00Z"},
         {
@@ -165,25 +167,23 @@ async def test_a_walk_begins_at_what_a_question_brings_up_then_at_what_its_words
         (["ok", "x" * 513], r"trigger_phrases\[1\]: has 513 characters"),
     ],
 )
-async def test_phrases_that_nothing_could_be_found_by_are_refused(
-    memory: Memory, phrases: list[str], told: str
-) -> None:
+async def test_invalid_trigger_phrases_are_refused(memory: Memory, phrases: list[str], told: str) -> None:
     with pytest.raises(InvalidInputError, match=told):
         await memory.ingest({"id": "a", "text": "one", "trigger_phrases": phrases})
     assert await memory.found("one") == []
 
 
 def test_triggered_items_take_the_last_places() -> None:
-    def wave(*brought: str) -> Wave:
-        return Wave({GRAPH: [VectorHit(f"k{uid}", 1.0) for uid in brought]}, {}, {})
+    def wave(*triggered_ids: str) -> Wave:
+        return Wave({GRAPH: [VectorHit(f"k{uid}", 1.0) for uid in triggered_ids]}, {}, {})
 
     item = ItemRef(
         uid="", label=Label.EVENT, context="c", domain="general", created_at=datetime(2026, 1, 1, tzinfo=UTC)
     )
     ranked = [Candidate(replace(item, uid=uid), 1.0, [(f"k{uid}", 1.0)]) for uid in "abcdefgh"]
 
-    def uids(limit: int, *brought: str) -> str:
-        return "".join(candidate.item.uid for candidate in choose(ranked, wave(*brought), limit))
+    def uids(limit: int, *triggered_ids: str) -> str:
+        return "".join(candidate.item.uid for candidate in choose(ranked, wave(*triggered_ids), limit))
 
     assert uids(4) == "abcd"
     assert uids(4, "g") == "abcg"

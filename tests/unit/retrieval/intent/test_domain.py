@@ -28,7 +28,7 @@ def strengths(*values: float) -> dict[str, float]:
     return {str(n): value for n, value in enumerate(values)}
 
 
-def test_votes_are_softmax_over_a_power_of_the_size() -> None:
+def test_domain_votes_are_softmax_over_a_power_of_domain_size() -> None:
     shares = vote(candidates("a", "b"), strengths(2.0, 1.4), {"a": 900, "b": 100})
     a = 1 / 0.91**0.7
     b = math.exp(-0.6 / 0.3) / 0.11**0.7
@@ -36,7 +36,7 @@ def test_votes_are_softmax_over_a_power_of_the_size() -> None:
     assert vote([], {}, {"a": 1}) == {}
 
 
-def test_sure_votes_narrow_and_unsure_ones_widen() -> None:
+def test_a_confident_domain_vote_filters_and_an_unsure_one_does_not() -> None:
     sizes = {"coding": 500, "creative": 500}
     settings = RetrievalSettings()
     sure = infer(candidates("coding", "creative"), strengths(3.0, 0.0), sizes, SILENT, settings)
@@ -70,7 +70,7 @@ def test_general_is_a_domain_as_any_other() -> None:
         ("what did we eat on Friday?", "general"),
     ],
 )
-def test_words_point_to_a_domain_or_to_none(query: str, domain: str) -> None:
+def test_query_words_point_to_a_domain_or_to_general(query: str, domain: str) -> None:
     assert domain_cues(query).domain == domain
     assert 0.0 <= domain_cues(query).confidence < 1.0
 
@@ -89,7 +89,7 @@ async def test_domains_are_never_mixed_when_the_hits_are_clear(memory: Memory) -
     assert {r.domain for r in (await memory.retrieve("class Wizard7 def cast self")).results} == {"coding"}
 
 
-async def test_an_inferred_domain_answers_as_a_given_one_even_if_the_first_search_found_no_other(
+async def test_an_inferred_domain_gives_the_same_results_as_a_given_one(
     memory: Memory,
 ) -> None:
     await memory.ingest(*({"id": f"s{n}", "text": f"the dark forest, part {n}"} for n in range(150)), domain="story")

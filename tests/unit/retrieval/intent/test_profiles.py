@@ -15,7 +15,7 @@ from vicw_shared.wire.retrieve import Task
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def test_settings_move_towards_a_profile_as_far_as_it_is_sure() -> None:
+def test_settings_move_towards_a_profile_by_its_confidence() -> None:
     settings = RetrievalSettings(alpha=0.6, recency_weight=0.0)
     assert mix(settings, [(CODE, 0.0), (NOW, 0.0)]) is settings, "nothing sure, nothing changed"
     half = mix(settings, [(CODE, 0.5)])
@@ -26,7 +26,7 @@ def test_settings_move_towards_a_profile_as_far_as_it_is_sure() -> None:
     assert both.alpha == pytest.approx(0.6 + 0.9 * (0.2 - 0.6)), "of two the surer one"
 
 
-def test_the_table_of_tasks_counts_only_where_it_is_asked_for() -> None:
+def test_task_profiles_apply_only_with_the_tasks_setting() -> None:
     bug = QuestionAnalysis(Task.FIX_BUG, 0.5)
     measured = RetrievalSettings()
     assert apply_profiles(measured, bug, 0.0, 0.0) == measured
@@ -50,7 +50,7 @@ def test_the_table_of_tasks_counts_only_where_it_is_asked_for() -> None:
         'def f():\n    """Of a long text that says\n    what it does in many words.\n    """\n    return g()',
     ],
 )
-def test_programs_are_code(text: str) -> None:
+def test_program_text_is_recognised_as_code(text: str) -> None:
     assert is_code(text)
 
 
@@ -67,23 +67,23 @@ def test_programs_are_code(text: str) -> None:
         "# A heading\n\nAnd what it says.",
     ],
 )
-def test_what_people_say_is_no_code(text: str) -> None:
+def test_prose_and_markdown_are_not_recognised_as_code(text: str) -> None:
     assert not is_code(text)
 
 
-def test_the_share_of_code_is_that_of_the_passages() -> None:
+def test_share_of_code_is_the_fraction_of_code_passages() -> None:
     assert share_of_code([]) == 0.0
     assert share_of_code(["x = f(1)", "He went home.", "She stayed.", "return g(x)"]) == 2 / 4
 
 
-def test_a_passage_is_long_from_where_it_says_several_things() -> None:
+def test_share_of_long_grows_from_400_to_800_characters() -> None:
     assert share_of_long([]) == 0.0
     assert share_of_long(["x" * 50, "x" * 400]) == 0.0
     assert share_of_long(["x" * 500]) == pytest.approx(0.25)
     assert share_of_long(["x" * 800, "x" * 5000, "x", "x"]) == 0.5
 
 
-def test_long_passages_are_found_by_their_words_but_code_is_code_however_long_it_is() -> None:
+def test_long_passages_lower_alpha_unless_they_are_code() -> None:
     measured, asked = RetrievalSettings(), QuestionAnalysis()
     assert LONG.alpha is not None
     assert LONG.alpha < measured.alpha
@@ -101,7 +101,7 @@ def test_recency_halves_with_every_half_life_before_the_latest() -> None:
     assert recency({"x": AT, "y": datetime.min.replace(tzinfo=UTC)}, timedelta(seconds=1))["y"] == pytest.approx(0.0)
 
 
-async def test_the_last_word_comes_first_where_a_question_asks_for_now(memory: Memory) -> None:
+async def test_the_latest_item_ranks_first_when_a_question_asks_for_now(memory: Memory) -> None:
     said = ["over the harbour hangs fog", "over the harbour hangs rain", "over the harbour hangs smoke"]
     at = [AT, AT - timedelta(days=400), AT - timedelta(days=800)]
     await memory.ingest(
@@ -120,7 +120,7 @@ async def test_the_last_word_comes_first_where_a_question_asks_for_now(memory: M
     assert past.explain.profile.recency_weight == 0.0
 
 
-async def test_a_domain_that_nobody_has_heard_of_is_weighed_by_what_is_in_it(memory: Memory) -> None:
+async def test_an_unknown_domain_gets_the_profile_of_its_contents(memory: Memory) -> None:
     firmware = [f"void pin_{n}(int level) {{\n    write(PORT_{n}, level);\n}}" for n in range(12)]
     letters = [f"Dear aunt {n}, the pin of my brooch broke and the port was closed." for n in range(12)]
     await memory.ingest(*({"id": f"f{n}", "text": t} for n, t in enumerate(firmware)), context="f", domain="firmware")
@@ -140,7 +140,7 @@ async def test_a_domain_that_nobody_has_heard_of_is_weighed_by_what_is_in_it(mem
     assert prose.explain.profile.alpha == pytest.approx(RetrievalSettings().alpha)
 
 
-async def test_a_store_of_long_passages_is_asked_by_words_sooner(memory: Memory) -> None:
+async def test_contexts_of_long_passages_use_the_long_passage_profile(memory: Memory) -> None:
     told = "Then the ferryman of the lake spoke of the winter and of what it had taken from him. " * 12
     await memory.ingest(*({"id": f"s{n}", "text": f"Tale {n}. {told}"} for n in range(12)), context="s")
     notes = [f"The ferryman of pier {n} is late." for n in range(12)]

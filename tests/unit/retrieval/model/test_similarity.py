@@ -31,7 +31,7 @@ def idf(passages: int, having: int) -> float:
     return math.log(1 + (passages - having + 0.5) / (having + 0.5))
 
 
-async def test_a_text_is_like_a_question_by_its_share_of_the_rarity_of_its_words(store: Path) -> None:
+async def test_word_similarity_is_the_share_of_the_questions_word_rarity(store: Path) -> None:
     async with open_memory(store, vectors=False) as memory:
         passages = await stored(memory)
         graph = memory.standalone.graph
@@ -55,7 +55,7 @@ async def test_a_text_is_like_a_question_by_its_share_of_the_rarity_of_its_words
         assert await likeness.matching(list(passages.values())) == set(passages.values()) - {passages["none"]}
 
 
-async def test_a_question_of_words_that_nothing_has_is_like_nothing(store: Path) -> None:
+async def test_a_question_without_stored_words_is_similar_to_no_text(store: Path) -> None:
     async with open_memory(store, vectors=False) as memory:
         passages = await stored(memory)
         graph = memory.standalone.graph

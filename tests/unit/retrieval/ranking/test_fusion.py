@@ -23,12 +23,12 @@ def wave_of(**seeds: float) -> Wave:
 
 
 @pytest.mark.parametrize("channels", [{}, {"dense": {}}, {"dense": {}, "bm25": {}}])
-def test_nothing_found_is_nothing_fused(channels: dict[str, dict[str, float]]) -> None:
+def test_fusing_channels_without_hits_gives_nothing(channels: dict[str, dict[str, float]]) -> None:
     assert fusion.fuse_ranks({name: [] for name in channels}) == {}
     assert fusion.fuse_scores(channels, WEIGHTS) == {}
 
 
-def test_rrf_counts_every_channel_alike_unless_it_is_told_otherwise() -> None:
+def test_rrf_weighs_channels_equally_unless_weights_are_given() -> None:
     rankings = {"dense": ["x", "y"], "bm25": ["y"], "graph": ["y", "x"]}
     assert fusion.fuse_ranks(rankings) == pytest.approx(
         {"x": (1 / 61 + 1 / 62) * 1.1, "y": (1 / 62 + 1 / 61 + 1 / 61) * 1.2}

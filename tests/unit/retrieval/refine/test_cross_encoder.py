@@ -53,7 +53,7 @@ def order(answer: RetrieveResponse) -> list[str | None]:
     return [result.id for result in answer.results]
 
 
-async def test_the_cross_encoders_preference_comes_first_and_the_rest_keeps_its_order(memory: Memory) -> None:
+async def test_the_cross_encoders_choice_ranks_first_and_others_keep_order(memory: Memory) -> None:
     await memory.ingest(*ITEMS)
     flat, judge = order(await ask(memory, None)), Judge("number 5")
     answer = await ask(memory, judge)
@@ -68,7 +68,7 @@ async def test_the_cross_encoders_preference_comes_first_and_the_rest_keeps_its_
     assert (first.score, first.rank_before) == (1.0, 1 + flat.index("i5"))
 
 
-async def test_only_the_best_are_judged(memory: Memory) -> None:
+async def test_only_the_best_candidates_are_sent_to_the_cross_encoder(memory: Memory) -> None:
     await memory.ingest(*ITEMS)
     flat, judge = order(await ask(memory, None)), Judge("harbour")
     last = flat[-1]
@@ -84,7 +84,7 @@ async def test_only_the_best_are_judged(memory: Memory) -> None:
         (Judge("number 5", seconds=30), {"rerank_ms": 100}),
     ],
 )
-async def test_one_that_fails_or_hangs_changes_nothing_and_is_named(
+async def test_a_failed_or_slow_cross_encoder_degrades_but_keeps_order(
     memory: Memory, judge: Judge, read: dict[str, Any]
 ) -> None:
     await memory.ingest(*ITEMS)
@@ -121,7 +121,9 @@ async def test_the_cross_encoder_reads_no_hidden_text(memory: Memory) -> None:
     assert "secret" in order(await ask(memory, Judge("Mara")))
 
 
-async def test_a_server_that_the_settings_name_is_asked(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_rerank_server_of_the_settings_orders_the_results(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def by_number(asked: dict[str, Any]) -> dict[str, Any]:
         return rows(*((at, int(re.findall(r"\d+", text)[0])) for at, text in enumerate(asked["documents"])))
 

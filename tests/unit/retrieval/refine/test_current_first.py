@@ -60,7 +60,7 @@ HOMES = {
 }
 
 
-async def told(memory: Memory, *items: Mapping[str, object]) -> None:
+async def ingest_claims(memory: Memory, *items: Mapping[str, object]) -> None:
     given = [{**item, "speaker": "Olaf"} for item in items]
     stored = await memory.ingest(*given, *OTHERS, extract="rules", wait=True)
     for item, result in zip(items, stored.items, strict=False):
@@ -69,7 +69,7 @@ async def told(memory: Memory, *items: Mapping[str, object]) -> None:
 
 
 async def test_the_current_statement_comes_right_before_the_one_it_supersedes(memory: Memory) -> None:
-    await told(memory, OLD, NEW)
+    await ingest_claims(memory, OLD, NEW)
     flat, answer = order(await ask(memory, current=False)), await ask(memory)
     assert flat.index("old") < flat.index("new"), "by likeness alone the old one is first"
     assert order(answer)[order(answer).index("old") - 1] == "new"
@@ -77,15 +77,15 @@ async def test_the_current_statement_comes_right_before_the_one_it_supersedes(me
     assert [one for one in order(answer) if one != "new"] == [one for one in flat if one != "new"]
 
 
-async def test_of_several_that_came_after_the_last_one_is_true(memory: Memory) -> None:
-    await told(memory, OLD, NEW, NEWEST)
+async def test_only_the_latest_superseding_statement_is_moved_up(memory: Memory) -> None:
+    await ingest_claims(memory, OLD, NEW, NEWEST)
     answer = await ask(memory)
     assert moved(answer) == {"newest"}
     assert order(answer).index("newest") < order(answer).index("old")
 
 
 async def test_a_current_statement_that_no_channel_found_is_brought_in(memory: Memory) -> None:
-    await told(memory, OLD, NEW)
+    await ingest_claims(memory, OLD, NEW)
     answer = await ask(memory, limit=2)
     assert order(answer) == ["new", "old"]
 
@@ -103,7 +103,7 @@ async def test_a_current_statement_that_no_channel_found_is_brought_in(memory: M
 async def test_without_a_matching_question_superseded_results_keep_their_places(
     memory: Memory, query: str, fields: dict[str, Any]
 ) -> None:
-    await told(memory, OLD, NEW)
+    await ingest_claims(memory, OLD, NEW)
     answer = await ask(memory, query, **fields)
     assert "old" in order(answer)
     assert moved(answer) == set()
@@ -111,8 +111,8 @@ async def test_without_a_matching_question_superseded_results_keep_their_places(
 
 
 @pytest.mark.parametrize("word", ["today", "now", "currently", "this year", "since Monday", "by the old harbour"])
-async def test_a_time_that_goes_on_is_no_past(memory: Memory, word: str) -> None:
-    await told(memory, OLD, NEW)
+async def test_questions_about_the_present_prefer_the_current_statement(memory: Memory, word: str) -> None:
+    await ingest_claims(memory, OLD, NEW)
     answer = await ask(memory, f"Where does Ingrid live {word}? Ingrid lives in", query_time="2026-06-10T12:00:00Z")
     assert moved(answer) == {"new"}
     assert order(answer).index("new") < order(answer).index("old")
@@ -128,8 +128,8 @@ async def test_a_time_that_goes_on_is_no_past(memory: Memory, word: str) -> None
         "Where did Ingrid formerly live? Ingrid lives in",
     ],
 )
-async def test_a_time_that_is_over_is_the_past(memory: Memory, query: str) -> None:
-    await told(memory, OLD, NEW)
+async def test_questions_about_the_past_do_not_move_the_current_statement(memory: Memory, query: str) -> None:
+    await ingest_claims(memory, OLD, NEW)
     assert moved(await ask(memory, query, query_time="2026-06-10T12:00:00Z")) == set()
 
 
@@ -147,39 +147,39 @@ async def test_a_time_that_is_over_is_the_past(memory: Memory, query: str) -> No
         ("What does her old mother do?", False),
     ],
 )
-def test_which_words_ask_for_the_past(query: str, past: bool) -> None:
+def test_asks_for_past_recognises_questions_about_the_past(query: str, past: bool) -> None:
     assert asks_for_past(query) is past
 
 
-async def test_the_passage_that_says_it_is_shown(memory: Memory) -> None:
+async def test_the_passage_with_the_current_statement_is_shown(memory: Memory) -> None:
     meadows = " ".join(
         f"Meadow number {n} was mown on a dry day of that week, and the hay was brought in." for n in range(30)
     )
-    await told(memory, OLD, NEW | {"text": f"{meadows}\n\nIngrid moved to Oslo."})
+    await ingest_claims(memory, OLD, NEW | {"text": f"{meadows}\n\nIngrid moved to Oslo."})
     answer = await ask(memory)
     assert moved(answer) == {"new"}
     (new,) = (result for result in answer.results if result.id == "new")
     assert "Oslo" in new.text
 
 
-def test_what_a_question_is_not_about_counts_for_nothing_and_of_equals_what_holds() -> None:
+def test_the_asked_statement_is_most_similar_and_current_on_a_tie() -> None:
     assert asked_statement(["past", "holds"], {"past"}, {"past": 0.5, "holds": 0.3}) == "past"
     assert asked_statement(["past", "holds"], {"past"}, {"past": 0.5, "holds": 0.5}) == "holds"
     assert asked_statement(["past"], {"past"}, {"past": 0.1}) is None
     assert asked_statement(["past"], {"past"}, {}) is None
 
 
-async def test_nobody_learns_by_it_of_what_he_may_not_see(memory: Memory) -> None:
-    await told(memory, OLD, NEW | {"sensitivity": "sensitive", "about": ["Ingrid"]})
+async def test_a_hidden_current_statement_is_not_moved_into_the_answer(memory: Memory) -> None:
+    await ingest_claims(memory, OLD, NEW | {"sensitivity": "sensitive", "about": ["Ingrid"]})
     answer = await ask(memory, viewer={"user": "Eve", "chat": "private"})
     assert "new" not in order(answer)
     assert moved(answer) == set()
 
 
-async def test_when_it_fails_the_order_stands_and_the_answer_says_so(
+async def test_when_current_first_fails_the_order_stands_and_it_is_degraded(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await told(memory, OLD, NEW)
+    await ingest_claims(memory, OLD, NEW)
     flat = order(await ask(memory, current=False))
 
     async def fail(*_: object) -> None:

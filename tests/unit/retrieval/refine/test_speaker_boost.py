@@ -43,7 +43,7 @@ def test_turns_of_a_named_speaker_weigh_more_in_the_domain_vote(query: str) -> N
         ("小明喜欢什么", "小明"),
     ],
 )
-def test_a_name_with_marks_or_without_spaces_is_named_like_others(query: str, speaker: str) -> None:
+def test_names_with_punctuation_or_without_spaces_are_recognised(query: str, speaker: str) -> None:
     found = candidates((speaker, "general"), (None, "creative"))
     assert raise_speaker_votes(query, found, STRENGTHS) == {**STRENGTHS, "0": 1.0 + VOTE}
 
@@ -74,13 +74,13 @@ def test_turns_of_speakers_that_are_not_named_do_not_weigh_more(query: str, spea
     assert raise_speaker_votes(query, found, STRENGTHS) == STRENGTHS
 
 
-def test_who_speaks_in_two_domains_tells_of_neither() -> None:
+def test_a_speaker_of_two_domains_raises_no_domain_vote() -> None:
     found = candidates(("Maria", "general"), ("Maria", "coding"), (None, "creative"))
     assert raise_speaker_votes("What did Maria say?", found, STRENGTHS) == STRENGTHS
 
 
 @pytest.mark.parametrize(("on", "domain"), [(True, "general"), (False, None)])
-async def test_a_question_that_names_a_speaker_is_about_where_he_speaks(
+async def test_a_question_naming_a_speaker_is_narrowed_to_the_speakers_domain(
     memory: Memory, on: bool, domain: str | None
 ) -> None:
     said = ({"id": f"m{n}", "text": f"The stew {n} was late again.", "speaker": "Maria"} for n in range(20))

@@ -43,7 +43,7 @@ async def fill(memory: Memory) -> None:
     await memory.ingest(*ITEMS, flow_id="f", extract="rules", wait=True)
 
 
-async def fill_for_the_hurried(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+async def fill_with_short_time_limits(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Store the items. Those who ask have little time."""
     await fill(memory)
     await memory.retrieve(QUERY)  # what the engines do once is done
@@ -60,10 +60,10 @@ VECTOR_OPERATIONS = ["domains", "payloads", "search"]
     ("engine", "operation"),
     [*(("graph", name) for name in GRAPH_OPERATIONS), *(("vectors", name) for name in VECTOR_OPERATIONS)],
 )
-async def test_whatever_hangs_the_answer_comes_within_the_whole_budget(
+async def test_an_answer_comes_within_the_time_budget_whichever_operation_hangs(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, engine: str, operation: str
 ) -> None:
-    await fill_for_the_hurried(memory, monkeypatch)
+    await fill_with_short_time_limits(memory, monkeypatch)
     monkeypatch.setattr(getattr(memory.standalone, engine), operation, hang)
     begun = time.monotonic()
     answer = await memory.retrieve(QUERY)
@@ -72,7 +72,7 @@ async def test_whatever_hangs_the_answer_comes_within_the_whole_budget(
     assert answer.degraded
 
 
-async def test_channels_that_sleep_again_and_again_do_not_add_up(
+async def test_repeated_slow_vector_calls_do_not_exceed_the_total_time(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await fill(memory)
@@ -82,14 +82,14 @@ async def test_channels_that_sleep_again_and_again_do_not_add_up(
     monkeypatch.setattr(memory.standalone, "retrieval_ports", lambda: ports)
     vectors = memory.standalone.vectors
     for name in VECTOR_OPERATIONS:
-        monkeypatch.setattr(vectors, name, asleep(getattr(vectors, name)))
+        monkeypatch.setattr(vectors, name, delayed(getattr(vectors, name)))
     begun = time.monotonic()
     with contextlib.suppress(UnavailableError):
         await memory.retrieve(QUERY, limit=50)
     assert time.monotonic() - begun < BUDGET_MS / 1000 + SLACK
 
 
-def asleep(operation: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+def delayed(operation: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
     """Return an operation that sleeps for a while, less than a channel may, before it works."""
 
     async def call(*args: Any, **kwargs: Any) -> Any:
@@ -100,10 +100,10 @@ def asleep(operation: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[
 
 
 @pytest.mark.parametrize("operation", ["find_names", "expand"])
-async def test_a_graph_that_hangs_costs_the_second_wave_its_time_and_no_more(
+async def test_a_graph_hanging_in_the_second_wave_is_given_up_in_time(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, operation: str
 ) -> None:
-    await fill_for_the_hurried(memory, monkeypatch)
+    await fill_with_short_time_limits(memory, monkeypatch)
     monkeypatch.setattr(memory.standalone.graph, operation, hang)
     begun = time.monotonic()
     answer = await memory.retrieve(QUERY)
@@ -114,7 +114,7 @@ async def test_a_graph_that_hangs_costs_the_second_wave_its_time_and_no_more(
 
 @pytest.mark.parametrize("error", [UnavailableError("graph", "gone"), OverloadedError("no room", dependency="graph")])
 @pytest.mark.parametrize("operation", ["find_names", "expand"])
-async def test_a_graph_that_fails_in_the_second_wave_leaves_the_order_as_it_was(
+async def test_a_graph_failure_in_the_second_wave_keeps_the_best_result(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, operation: str, error: Exception
 ) -> None:
     async def fail(*_: Any, **__: Any) -> NoReturn:
@@ -150,7 +150,7 @@ _AT_ONCE = {"merge_duplicates", "prefer_recent", "infer", "analyse_time"}
         ("pipeline", "attach_chains", "causal_chains"),
     ],
 )
-async def test_a_stage_that_makes_a_mistake_is_left_out_alone(
+async def test_a_stage_that_raises_is_skipped_and_alone_degraded(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, place: str, name: str, stage: str
 ) -> None:
     async def mistake(*_: Any, **__: Any) -> NoReturn:
@@ -183,7 +183,7 @@ async def test_passages_that_no_item_has_are_left_out(memory: Memory, monkeypatc
 
 @pytest.mark.parametrize("hit", [VectorHit("not-a-uid", 9.0), VectorHit(make_uid("a"), float("nan"))])
 @pytest.mark.parametrize("channel", ["bm25", "dense"])
-async def test_ids_and_scores_that_are_none_are_left_out_and_told_of(
+async def test_invalid_ids_and_scores_are_dropped_and_their_channel_degraded(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, channel: str, hit: VectorHit
 ) -> None:
     await fill(memory)
@@ -200,7 +200,7 @@ async def test_ids_and_scores_that_are_none_are_left_out_and_told_of(
     assert answer.degraded == (channel,)
 
 
-async def test_a_channel_that_makes_a_mistake_is_left_out_alone(
+async def test_a_channel_that_raises_is_skipped_and_alone_degraded(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await fill(memory)
@@ -217,7 +217,7 @@ async def test_a_channel_that_makes_a_mistake_is_left_out_alone(
     assert answer.degraded == ("bm25",)
 
 
-async def test_a_mistake_in_scoring_what_channels_lack_leaves_what_they_found(
+async def test_an_error_in_cross_scoring_keeps_the_channels_hits(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await fill(memory)
@@ -237,7 +237,7 @@ async def test_a_mistake_in_scoring_what_channels_lack_leaves_what_they_found(
     assert set(answer.degraded) <= {"dense", "bm25"}
 
 
-async def test_a_score_that_is_no_number_is_told_of_and_the_others_count(
+async def test_a_nan_score_degrades_its_channel_and_keeps_the_order(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await fill(memory)
@@ -255,7 +255,7 @@ async def test_a_score_that_is_no_number_is_told_of_and_the_others_count(
     assert answer.degraded == ("bm25",)
 
 
-async def test_edges_to_nowhere_lead_nowhere(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_edges_to_unknown_nodes_are_ignored(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     await fill(memory)
     graph = memory.standalone.graph
     expand, leads = graph.expand, graph.weighted_neighbours
@@ -274,7 +274,7 @@ async def test_edges_to_nowhere_lead_nowhere(memory: Memory, monkeypatch: pytest
     assert answer.results[0].id == "a"
 
 
-async def test_a_hub_of_fifty_thousand_edges_is_not_read_to_its_end(store: Path) -> None:
+async def test_a_hub_of_fifty_thousand_edges_neither_slows_nor_changes_answers(store: Path) -> None:
     async with open_memory(store) as memory:
         await memory.ingest(*ITEMS, flow_id="f", extract="rules", wait=True)
         graph = memory.standalone.graph
@@ -318,7 +318,7 @@ async def test_a_hub_of_fifty_thousand_edges_is_not_read_to_its_end(store: Path)
     "fields",
     [{"context": "nowhere"}, {"domain": "nothing"}, {"tags": {"all": ["none"]}}, {"as_of": "1999-01-01T00:00:00Z"}],
 )
-async def test_where_nothing_is_nothing_is_found(memory: Memory, fields: dict[str, Any]) -> None:
+async def test_filters_that_match_nothing_give_an_empty_answer(memory: Memory, fields: dict[str, Any]) -> None:
     items = [{**item, "timestamp": "2026-01-01T10:00:00Z"} for item in ITEMS]
     await memory.ingest(*items, flow_id="f", extract="rules", wait=True)
     answer = await memory.retrieve(QUERY, **fields)

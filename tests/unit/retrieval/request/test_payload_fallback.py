@@ -37,7 +37,7 @@ def _graph_down(memory: Memory, monkeypatch: pytest.MonkeyPatch, error: VicwErro
     _break(monkeypatch, memory.standalone.graph, error, "nodes", "texts", "owners", "expand", "find")
 
 
-async def test_without_the_graph_the_payloads_answer(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_payloads_answer_while_the_graph_is_down(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     await memory.ingest(*ITEMS)
     with monkeypatch.context() as patch:
         _graph_down(memory, patch)
@@ -70,9 +70,7 @@ async def test_the_graph_is_asked_again_after_a_while(memory: Memory, monkeypatc
     assert (await memory.retrieve("harbour")).degraded == ()
 
 
-async def test_one_question_that_took_the_graph_too_long_is_no_outage(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_single_failed_question_is_not_a_graph_outage(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     await memory.ingest(*ITEMS)
     ports = memory.standalone.retrieval_ports()
     monkeypatch.setattr(memory.standalone, "retrieval_ports", lambda: ports)
@@ -83,7 +81,7 @@ async def test_one_question_that_took_the_graph_too_long_is_no_outage(
         assert (await memory.retrieve("harbour")).degraded == (), "others are not to suffer from it"
 
 
-async def test_without_the_vectors_the_graph_leads_on_from_what_the_words_found(
+async def test_without_vectors_the_graph_spreads_from_full_text_hits(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     turns = ["a harbour at night", "nobody saw anything", "the weather was bad"]
@@ -104,7 +102,7 @@ async def test_without_the_vectors_the_graph_leads_on_from_what_the_words_found(
     assert answer.explain.time.events[0].uid is not None, "words find the event, too"
 
 
-async def test_a_vector_engine_that_hangs_costs_no_more_than_the_channels_may(
+async def test_a_hanging_vector_engine_degrades_the_answer_without_failing_it(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def hang(*_: Any, **__: Any) -> NoReturn:
@@ -124,7 +122,7 @@ async def test_a_vector_engine_that_hangs_costs_no_more_than_the_channels_may(
 
 
 @pytest.mark.parametrize("channel", ["dense", "bm25"])
-async def test_a_channel_that_is_insisted_on_names_the_engine_that_it_waited_for(
+async def test_a_requested_channel_that_times_out_names_its_engine(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, channel: str
 ) -> None:
     async def hang(*_: Any, **__: Any) -> NoReturn:
@@ -146,7 +144,7 @@ async def test_a_channel_that_is_insisted_on_names_the_engine_that_it_waited_for
 
 
 @pytest.mark.parametrize("last", ["dense", "bm25"])
-async def test_what_an_answer_did_without_is_told_in_one_order(
+async def test_degraded_lists_channels_in_a_fixed_order(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, last: str
 ) -> None:
     async def fail(query: VectorQuery) -> NoReturn:
@@ -159,9 +157,7 @@ async def test_what_an_answer_did_without_is_told_in_one_order(
     assert (await memory.retrieve("harbour night")).degraded == ("bm25", "dense")
 
 
-async def test_a_question_that_the_graph_has_no_room_for_is_answered_without_it(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_overloaded_graph_is_answered_from_payloads(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     await memory.ingest(*ITEMS)
     ports = memory.standalone.retrieval_ports()
     monkeypatch.setattr(memory.standalone, "retrieval_ports", lambda: ports)
@@ -174,7 +170,7 @@ async def test_a_question_that_the_graph_has_no_room_for_is_answered_without_it(
     assert (await memory.retrieve("harbour")).degraded == (), "the next question may have its turn"
 
 
-async def test_where_only_the_surroundings_find_no_room_the_rest_is_told(
+async def test_an_overloaded_expansion_keeps_the_results_and_is_degraded(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await memory.ingest(*ITEMS)
@@ -185,7 +181,7 @@ async def test_where_only_the_surroundings_find_no_room_the_rest_is_told(
     assert ({r.id for r in answer.results}, answer.degraded) == ({"turn", "doc", "secret"}, without)
 
 
-async def test_another_engine_that_has_no_room_is_no_outage_of_the_graph(
+async def test_an_overloaded_vector_engine_is_not_a_graph_outage(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await memory.ingest(*ITEMS)
@@ -196,7 +192,9 @@ async def test_another_engine_that_has_no_room_is_no_outage_of_the_graph(
             await memory.retrieve("harbour")
 
 
-async def test_without_the_vector_engine_words_answer(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_full_text_answers_while_the_vector_engine_is_down(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await memory.ingest(*ITEMS)
     with monkeypatch.context() as patch:
         _break(

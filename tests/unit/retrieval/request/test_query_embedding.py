@@ -10,7 +10,7 @@ from vicw_shared.errors import UnavailableError
 WRAPPED, BARE = "q: [Domain: code] sort a list", "q: sort a list"
 
 
-async def test_a_question_may_lie_between_its_wrapped_form_and_the_plain_one() -> None:
+async def test_a_query_vector_can_lie_midway_between_wrapped_and_bare_query() -> None:
     embedder = HashEmbedder()
     vector = QueryVector(embedder, "q: ", "sort a list")
     await vector.embed("code")
@@ -32,7 +32,7 @@ async def test_each_wording_is_embedded_once() -> None:
     assert vector.bare, "it stays between both"
 
 
-async def test_what_could_not_be_embedded_is_not_in_use() -> None:
+async def test_a_wording_that_could_not_be_embedded_is_not_used() -> None:
     embedder = HashEmbedder()
     vector = QueryVector(embedder, "", "sort a list")
     await vector.embed(None)

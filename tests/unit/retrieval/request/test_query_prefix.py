@@ -8,7 +8,7 @@ from vicw_shared.ports import Lane
 from vicw_shared.wire.retrieve import RetrieveRequest
 
 
-async def test_the_models_prefix_goes_before_the_wrapped_query_and_never_before_a_document(memory: Memory) -> None:
+async def test_the_query_prefix_precedes_queries_and_never_documents(memory: Memory) -> None:
     await memory.ingest({"id": "a", "text": "a zebra crosses", "name": "Zoo"}, domain="coding")
     ports = replace(memory.standalone.retrieval_ports(), query_prefix="query: ")
     await retrieve(RetrieveRequest(query="which zebra?", domain="coding"), "default", ports)

@@ -20,7 +20,7 @@ from vicw_shared.settings import RetrievalSettings
 ITEMS = ({"id": "pear", "text": "A pear fell."}, {"id": "ship", "text": "The ship sailed."})
 
 
-class Noted:
+class FakeUsageStore:
     """Keeps what it is told, or fails."""
 
     def __init__(self, *errors: Exception) -> None:
@@ -43,7 +43,7 @@ class Noted:
         return {}
 
 
-async def test_what_is_shown_is_noted_at_the_latest_when_the_server_ends(store: Path) -> None:
+async def test_uses_of_results_are_stored_when_the_server_stops(store: Path) -> None:
     async with open_memory(store) as memory:
         response = await memory.ingest(*ITEMS)
         pear, ship = (item.uid for item in response.items)
@@ -55,7 +55,7 @@ async def test_what_is_shown_is_noted_at_the_latest_when_the_server_ends(store: 
     assert {uid: use.times for uid, use in uses.items()} == {pear: 2}
 
 
-async def test_where_it_is_switched_off_nothing_is_noted(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_uses_are_counted_when_count_uses_is_off(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     off = replace(settings_for(store), retrieval=RetrievalSettings(count_uses=False))
     monkeypatch.setattr("support.stores.memory.settings_for", lambda *_, **__: off)
     async with open_memory(store) as memory:
@@ -66,8 +66,8 @@ async def test_where_it_is_switched_off_nothing_is_noted(store: Path, monkeypatc
         assert await memory.standalone.graph.uses.uses(memory.tenant, [item.uid for item in response.items]) == {}
 
 
-async def test_a_book_counts_by_tenant_and_no_more_than_it_may() -> None:
-    book, noted = UsageCounter(most=3), Noted()
+async def test_the_usage_counter_counts_by_tenant_up_to_its_limit() -> None:
+    book, noted = UsageCounter(most=3), FakeUsageStore()
     book.count("t", ["a", "b"])
     book.count("u", ["a", "c"])
     book.count("t", ["a", "d"])
@@ -80,8 +80,8 @@ async def test_a_book_counts_by_tenant_and_no_more_than_it_may() -> None:
     assert noted.told[2:] == [("t", {"e": 1})], "it has room again"
 
 
-async def test_a_graph_that_is_away_costs_the_count_and_nothing_else() -> None:
-    book, noted = UsageCounter(), Noted(UnavailableError("graph", "is away"))
+async def test_counts_are_dropped_when_the_graph_is_unavailable() -> None:
+    book, noted = UsageCounter(), FakeUsageStore(UnavailableError("graph", "is away"))
     book.count("t", ["a"])
     await book.flush(noted)
     book.count("t", ["a"])
@@ -89,8 +89,8 @@ async def test_a_graph_that_is_away_costs_the_count_and_nothing_else() -> None:
     assert noted.told == [("t", {"a": 1})]
 
 
-async def test_who_ends_notes_what_is_left() -> None:
-    book, noted = UsageCounter(), Noted()
+async def test_a_cancelled_usage_counter_flushes_the_remaining_counts() -> None:
+    book, noted = UsageCounter(), FakeUsageStore()
     task = asyncio.create_task(book.keep_flushing(noted))
     await asyncio.sleep(0)
     book.count("t", ["a"])
@@ -100,10 +100,10 @@ async def test_who_ends_notes_what_is_left() -> None:
     assert noted.told == [("t", {"a": 1})]
 
 
-async def test_an_answer_that_shows_nothing_counts_nothing(memory: Memory) -> None:
+async def test_an_empty_answer_counts_no_uses(memory: Memory) -> None:
     assert (await memory.retrieve("pear")).results == ()
     book = memory.standalone.retrieval_ports().uses
     assert book is not None
-    noted = Noted()
+    noted = FakeUsageStore()
     await book.flush(noted)
     assert [times for _, times in noted.told if times] == []

@@ -36,7 +36,7 @@ async def test_the_best_result_is_always_in_the_text_cut_if_need_be(memory: Memo
     assert len(answer.text) <= 700
 
 
-async def test_neighbours_get_the_last_third_of_the_text_and_what_the_results_leave(memory: Memory) -> None:
+async def test_anchors_take_70_percent_of_the_budget_and_neighbours_the_rest(memory: Memory) -> None:
     items = [{"id": f"i{n}", "text": f"Scene {n}: " + f"the storm rose {n} " * 25, "speaker": "Ana"} for n in range(12)]
     await memory.ingest(*items, flow_id="f")
 
@@ -51,7 +51,7 @@ async def test_neighbours_get_the_last_third_of_the_text_and_what_the_results_le
     assert sum(line.startswith("[") for line in wide.text.splitlines()) == 6
 
 
-async def test_a_viewer_gets_no_description_that_was_told_in_confidence(memory: Memory) -> None:
+async def test_entity_descriptions_from_sensitive_items_are_hidden_from_viewers(memory: Memory) -> None:
     told = {"entities": [{"name": "Ana", "subtype": "person", "description": "has a secret illness"}]}
     secret = {"id": "s", "text": "About Ana.", "sensitivity": "sensitive", "about": ["Ana"], "extraction": told}
     await memory.ingest(secret, {"id": "p", "text": "Good morning everybody", "speaker": "Ana", "flow_id": "f"})
@@ -96,7 +96,7 @@ async def test_an_old_version_is_answered_with_its_causes_as_of_its_time(memory:
     assert ("caused by: a flood" in then.text, "a repair" in then.text) == (True, False)
 
 
-async def test_a_relation_that_a_hidden_memory_tells_is_hidden(memory: Memory) -> None:
+async def test_relations_stated_by_hidden_items_are_hidden(memory: Memory) -> None:
     await memory.ingest({"id": "a", "text": "a vault was open"}, {"id": "b", "text": "the money is gone"}, flow_id="f")
     told = {"relations": [{"source": "a", "type": "CAUSED", "target": "b", "desc": "Carol did it"}]}
     secret = {"id": "s", "text": "between us", "sensitivity": "sensitive", "about": ["Ana"], "extraction": told}
@@ -110,7 +110,7 @@ async def test_a_relation_that_a_hidden_memory_tells_is_hidden(memory: Memory) -
     assert await causes("ana") == ["Carol did it"]
 
 
-async def test_a_hit_deep_in_a_long_item_has_its_proof_and_what_it_tells(memory: Memory) -> None:
+async def test_a_hit_deep_in_a_long_item_has_proof_and_causal_path(memory: Memory) -> None:
     parts = [f"Part {n}. " + f"word{n} " * 160 for n in range(40)]
     parts[37] = "The mill burned down. " + "and more words follow " * 50
     told = {
@@ -125,7 +125,7 @@ async def test_a_hit_deep_in_a_long_item_has_its_proof_and_what_it_tells(memory:
     assert len(answer.graph.paths) == 1
 
 
-async def test_a_correction_of_an_earlier_time_ends_the_version_before(memory: Memory) -> None:
+async def test_a_backdated_correction_replaces_later_versions(memory: Memory) -> None:
     for year, text in ((2020, "green"), (2022, "red"), (2021, "blue")):
         await memory.ingest({"id": "door", "text": f"The door is {text}", "timestamp": f"{year}-01-01T00:00:00Z"})
 
@@ -148,7 +148,9 @@ async def test_a_correction_of_an_earlier_time_ends_the_version_before(memory: M
         ({"viewer": {"participants": ["a"] * 65}}, r"viewer\.participants"),
     ],
 )
-async def test_every_name_of_a_question_has_a_limit(memory: Memory, fields: dict[str, Any], names: str) -> None:
+async def test_names_and_lists_in_a_question_have_size_limits(
+    memory: Memory, fields: dict[str, Any], names: str
+) -> None:
     with pytest.raises(InvalidInputError, match=rf"^{names}: .*VICW_MAX_"):
         await memory.retrieve("x", **fields)
 

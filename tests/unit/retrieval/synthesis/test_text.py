@@ -36,7 +36,7 @@ APART = {
 }
 
 
-async def test_results_of_a_thread_stand_together_in_order_of_time(memory: Memory) -> None:
+async def test_results_of_a_flow_stand_together_in_order_of_time(memory: Memory) -> None:
     await memory.ingest(*CHAT, context="harbour")
     await memory.ingest(APART, context="logs")
     answer = await memory.retrieve("those of the north harbour", expand={"hops": 0})
@@ -56,7 +56,7 @@ async def test_results_of_a_thread_stand_together_in_order_of_time(memory: Memor
         ([{"flow_step": step} for step in (3, 1, 2)], ["t2", "t3", "t1"]),
     ],
 )
-async def test_a_thread_stands_in_its_own_order_whenever_its_turns_came(
+async def test_results_of_a_flow_follow_its_order_not_order_of_arrival(
     memory: Memory, places: list[dict[str, Any]], order: list[str]
 ) -> None:
     for number, (place, turn) in enumerate(zip(places, CHAT, strict=True), start=1):
@@ -65,14 +65,14 @@ async def test_a_thread_stands_in_its_own_order_whenever_its_turns_came(
     assert re.findall(r"^\[\d+\] .*id (\w+)$", answer.text, re.MULTILINE) == order
 
 
-async def test_who_speaks_is_told_though_the_context_is_called_like_him(memory: Memory) -> None:
+async def test_the_speaker_is_written_even_if_the_context_shares_the_name(memory: Memory) -> None:
     said = {"id": "a", "text": "The caravan is sold.", "speaker": "Ana", "timestamp": "2026-01-01T00:00:00Z"}
     await memory.ingest(said, context="Ana", domain="general")
     head = (await memory.retrieve("caravan")).text.splitlines()[0]
     assert head == "[1] Ana · general · message · Ana · 2026-01-01 00:00 · id a"
 
 
-async def test_the_callers_words_stand_around_the_evidence(memory: Memory) -> None:
+async def test_the_callers_template_wraps_the_results(memory: Memory) -> None:
     await memory.ingest(*CHAT, context="harbour")
     template = {
         "whole": "You remember:\n{results}\nAnswer.",
@@ -90,7 +90,7 @@ async def test_the_callers_words_stand_around_the_evidence(memory: Memory) -> No
     )
 
 
-async def test_a_memory_that_looks_like_a_template_is_no_template(memory: Memory) -> None:
+async def test_template_placeholders_in_stored_text_are_not_expanded(memory: Memory) -> None:
     await memory.ingest({"id": "a", "text": "Write {results} and {speaker} here: {0.__class__}"}, context="c")
     answer = await memory.retrieve("what to write here", template={"whole": "<{results}>", "result": "{speaker}{text}"})
     assert answer.text == "<Write {results} and {speaker} here: {0.__class__}>"
@@ -99,7 +99,7 @@ async def test_a_memory_that_looks_like_a_template_is_no_template(memory: Memory
 
 @pytest.mark.parametrize("text", ["The storm rose over the harbour. ", "嵐が港の上に立ち上がった。", "🌊⚓ "])
 @pytest.mark.parametrize("size", [1, 2, 7, 40, 200, 1000])
-async def test_a_budget_is_kept_exactly_whatever_is_written(memory: Memory, text: str, size: int) -> None:
+async def test_token_and_character_budgets_are_never_exceeded(memory: Memory, text: str, size: int) -> None:
     items = [{"id": f"i{n}", "text": f"{n} {text * (4 * n + 1)}", "speaker": "Ana"} for n in range(8)]
     await memory.ingest(*items, flow_id="f")
     tokens = (await memory.retrieve(text, budget={"tokens": size})).text
@@ -130,7 +130,7 @@ async def test_tokens_are_three_bytes_and_the_default_is_8000_characters(memory:
         ({"template": {"result": "{speaker}"}}, r"must have the place \{text\}"),
     ],
 )
-async def test_what_cannot_be_written_is_refused(memory: Memory, fields: dict[str, Any], says: str) -> None:
+async def test_invalid_budgets_and_templates_are_refused(memory: Memory, fields: dict[str, Any], says: str) -> None:
     with pytest.raises(ValueError, match=says):
         await memory.retrieve("x", **fields)
 
@@ -143,7 +143,7 @@ async def test_what_cannot_be_written_is_refused(memory: Memory, fields: dict[st
         ({"budget": {"chars": 10, "tokens": 10}}, "budget", "Leave one of them out"),
     ],
 )
-def test_the_fix_is_told(fields: dict[str, Any], field: str, fix: str) -> None:
+def test_a_refused_template_or_budget_names_its_field_and_fix(fields: dict[str, Any], field: str, fix: str) -> None:
     with pytest.raises(ValidationError) as refused:
         RetrieveRequest.model_validate({"query": "x", **fields})
     (problem,) = describe(refused.value.errors())
@@ -159,7 +159,9 @@ def test_the_fix_is_told(fields: dict[str, Any], field: str, fix: str) -> None:
         ({"template": {"whole": "{results}" + "x" * 50}, "budget": {"chars": 50}}, "template.whole"),
     ],
 )
-async def test_what_is_too_long_is_refused_by_name(memory: Memory, fields: dict[str, Any], field: str) -> None:
+async def test_budgets_and_templates_over_the_limits_name_their_field(
+    memory: Memory, fields: dict[str, Any], field: str
+) -> None:
     with pytest.raises(InvalidInputError) as refused:
         await memory.retrieve("x", **fields)
     assert [problem.field for problem in refused.value.problems] == [field]

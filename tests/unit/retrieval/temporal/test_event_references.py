@@ -33,7 +33,7 @@ NOW = datetime(2026, 3, 18, 15, 30, tzinfo=UTC)
         ("Tell me what happened after the fire. Who left?", ReferenceSide.AFTER, "the fire"),
     ],
 )
-def test_an_event_is_read(query: str, direction: ReferenceSide, phrase: str) -> None:
+def test_an_event_reference_has_its_direction_and_phrase(query: str, direction: ReferenceSide, phrase: str) -> None:
     (found,) = analyse_time(query, NOW).event_references
     assert (found.direction, found.phrase) == (direction, phrase)
     assert query[found.begins :].startswith(found.text)
@@ -63,16 +63,16 @@ def test_an_event_is_read(query: str, direction: ReferenceSide, phrase: str) -> 
         "remove everything after the comma in python",
     ],
 )
-def test_what_is_no_event_is_not_read(query: str) -> None:
+def test_phrases_that_name_no_event_are_not_event_references(query: str) -> None:
     assert analyse_time(query, NOW).event_references == ()
 
 
-def test_several_events_come_in_order() -> None:
+def test_several_event_references_come_in_order_of_the_question() -> None:
     found = analyse_time("What happened after the storm, before the wedding?", NOW).event_references
     assert [anchor.phrase for anchor in found] == ["the storm", "the wedding"]
 
 
-def test_a_question_of_what_happened_is_surer_than_another_and_that_than_a_clause() -> None:
+def test_event_reference_confidence_is_highest_for_what_happened() -> None:
     queries = ("What happened after the storm?", "How did he feel after the storm?", "Who left since the storm?")
     sure = [analyse_time(query, NOW).event_references[0].confidence for query in queries]
     assert sure == sorted(set(sure), reverse=True)

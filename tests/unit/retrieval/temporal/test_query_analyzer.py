@@ -74,7 +74,7 @@ def at(text: str) -> datetime:
         ("What was there around May 2024?", "2024-03-31", "2024-07-02", SpanRelation.AROUND),
     ],
 )
-def test_a_time_becomes_a_span(query: str, start: str, end: str, kind: SpanRelation) -> None:
+def test_time_expressions_become_time_spans(query: str, start: str, end: str, kind: SpanRelation) -> None:
     found = span(query)
     assert (found.start, found.end, found.kind) == (at(start), at(end), kind)
     assert query[found.begins :].startswith(found.text)
@@ -122,7 +122,7 @@ def test_a_time_becomes_a_span(query: str, start: str, end: str, kind: SpanRelat
         ("What changed since 2026-03-04?", "2026-03-04", "last"),
     ],
 )
-def test_what_people_say_is_one_span(query: str, start: str, end: str) -> None:
+def test_colloquial_time_expressions_become_one_span(query: str, start: str, end: str) -> None:
     found = span(query)
     assert (found.start, found.end) == (at(start), at(end))
 
@@ -162,11 +162,11 @@ def test_the_span_grows_with_its_unit() -> None:
         "🙂",
     ],
 )
-def test_what_is_no_time_is_not_read(query: str) -> None:
+def test_phrases_without_a_time_give_no_span(query: str) -> None:
     assert analyse_time(query, NOW).spans == ()
 
 
-def test_a_date_is_surer_than_a_season_and_that_than_recently() -> None:
+def test_span_confidence_falls_from_dates_to_seasons_to_recently() -> None:
     sure = [span(query).confidence for query in ("on 2026-03-04", "last summer", "recently")]
     assert sure == sorted(sure, reverse=True)
     assert len(set(sure)) == 3
@@ -174,7 +174,7 @@ def test_a_date_is_surer_than_a_season_and_that_than_recently() -> None:
     assert found.text == "on 3 June, 2023", "the vague one says nothing beside it"
 
 
-def test_days_are_those_of_the_asker() -> None:
+def test_days_follow_the_time_zone_of_the_question() -> None:
     east = NOW.astimezone(timezone(timedelta(hours=10)))  # already Thursday
     assert span("yesterday", east).start == datetime(2026, 3, 17, 14, tzinfo=UTC)
     with pytest.raises(ValueError, match="asked_at"):
@@ -203,7 +203,7 @@ def test_days_are_those_of_the_asker() -> None:
         ("", False),
     ],
 )
-def test_where_nothing_but_time_selects_it_is_alone(query: str, alone: bool) -> None:
+def test_a_question_selecting_only_by_a_time_span_is_marked_alone(query: str, alone: bool) -> None:
     assert analyse_time(query, NOW).alone is alone
 
 
@@ -219,7 +219,7 @@ def test_where_nothing_but_time_selects_it_is_alone(query: str, alone: bool) -> 
         ("What did the wizard do last week?", False),
     ],
 )
-def test_a_condition_is_no_time(query: str, tells: bool) -> None:
+def test_by_time_is_true_only_without_other_conditions(query: str, tells: bool) -> None:
     assert analyse_time(query, NOW).by_time is tells
 
 
@@ -232,7 +232,7 @@ INSTANTS = st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours
 
 
 @given(st.one_of(st.text(max_size=200), st.lists(WORDS, max_size=25).map(" ".join)), INSTANTS)
-def test_any_question_at_any_time(query: str, asked_at: datetime) -> None:
+def test_spans_of_any_question_are_ordered_and_inside_the_text(query: str, asked_at: datetime) -> None:
     reading = analyse_time(query, asked_at)
     told: list[TimeSpan | EventReference] = [*reading.spans, *reading.event_references]
     places = [(found.begins, found.begins + len(found.text)) for found in told]
@@ -249,7 +249,7 @@ def test_any_question_at_any_time(query: str, asked_at: datetime) -> None:
     "part",
     ["a", "after ", "the day before ", "when the ", "between March and ", "last ", "1", " ", "what ", "after the a"],
 )
-def test_a_hostile_question_takes_no_time(part: str) -> None:
+def test_hostile_questions_are_analysed_within_seconds(part: str) -> None:
     begun = time.thread_time()
     analyse_time(part * 200_000, NOW)
     assert time.thread_time() - begun < 5

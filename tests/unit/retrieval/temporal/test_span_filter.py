@@ -64,7 +64,7 @@ async def ask(
 
 
 @pytest.mark.parametrize("at_once", [False, True], ids=["later", "at the same time"])
-async def test_a_hidden_crowd_of_that_time_displaces_nothing(memory: Memory, at_once: bool) -> None:
+async def test_hidden_items_of_a_time_span_displace_no_visible_item(memory: Memory, at_once: bool) -> None:
     await memory.ingest(OWN, domain="coding")
     await memory.ingest(*crowd(at_once=at_once, **ABOUT_ZOE), extract="none")
     answer, _ = await ask(memory, viewer=BEN)
@@ -72,7 +72,7 @@ async def test_a_hidden_crowd_of_that_time_displaces_nothing(memory: Memory, at_
     assert answer.degraded == ()
 
 
-async def test_a_crowd_of_another_domain_displaces_nothing(memory: Memory) -> None:
+async def test_items_of_another_domain_displace_no_item_of_the_span(memory: Memory) -> None:
     await memory.ingest(OWN, domain="coding")
     await memory.ingest(*crowd(at_once=False), domain="creative", extract="none")
     answer, _ = await ask(memory, domain="coding")
@@ -109,7 +109,7 @@ async def test_items_read_before_the_deadline_count(memory: Memory) -> None:
     assert len(limits) == 2
 
 
-async def test_as_many_items_as_the_limit_are_read_at_once(memory: Memory) -> None:
+async def test_one_span_read_returns_as_many_items_as_the_result_limit(memory: Memory) -> None:
     await memory.ingest(*crowd(at_once=False)[:90], extract="none")
     for limit in (10, 80):
         answer, limits = await ask(memory, limit=limit)

@@ -51,7 +51,7 @@ async def chat(memory: Memory) -> None:
     await memory.ingest(*turns, *FILLER, flow_id="f")
 
 
-async def test_where_only_time_selects_the_answer_is_what_happened_then(memory: Memory) -> None:
+async def test_a_question_with_only_a_time_returns_items_of_that_time(memory: Memory) -> None:
     await chat(memory)
     answer = await ask(memory, "What did we discuss 10 minutes ago?")
     assert ids(answer) == ["then"]
@@ -61,7 +61,7 @@ async def test_where_only_time_selects_the_answer_is_what_happened_then(memory: 
     assert "time" in answer.explain.boosts[answer.results[0].uid]
 
 
-async def test_where_nothing_happened_then_the_answer_is_as_without_a_time(memory: Memory) -> None:
+async def test_a_time_without_items_leaves_the_answer_unchanged(memory: Memory) -> None:
     await chat(memory)
     asked = "What did we discuss 3 years ago?"
     assert ids(await ask(memory, asked)) == ids(await ask(memory, asked, boost=0.0)) != []
@@ -78,7 +78,7 @@ async def test_a_time_beside_other_words_is_a_boost(memory: Memory) -> None:
     assert {"jan", "mar"} <= set(ids(answer))
 
 
-async def test_what_followed_an_event_comes_first_in_order_of_time(memory: Memory) -> None:
+async def test_items_after_a_named_event_gain_but_not_items_before(memory: Memory) -> None:
     scenes = [
         {"id": uid, "subtype": "scene", "text": text, "timestamp": f"2026-01-0{n}T00:00:00Z"}
         for n, (uid, text) in enumerate(STORY, start=1)
@@ -101,7 +101,7 @@ async def test_what_followed_an_event_comes_first_in_order_of_time(memory: Memor
     assert boosted == {"s1", "s2"}
 
 
-async def test_hidden_events_anchor_no_time(memory: Memory) -> None:
+async def test_hidden_events_are_not_used_as_time_references(memory: Memory) -> None:
     scenes = [
         {"id": uid, "text": text, "timestamp": f"2026-01-0{n}T00:00:00Z"} for n, (uid, text) in enumerate(STORY, 1)
     ]
@@ -116,7 +116,7 @@ async def test_hidden_events_anchor_no_time(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("fails", ["hangs", "raises"])
-async def test_where_the_graph_fails_the_order_stands(
+async def test_a_graph_failure_keeps_the_results_and_degrades_time(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, fails: str
 ) -> None:
     await chat(memory)
@@ -168,7 +168,7 @@ async def test_words_that_ask_for_a_time_vote_for_no_domain(store: Path, query: 
         assert not named.explain.time.only, "nothing of that time was found there"
 
 
-async def test_a_question_is_narrowed_to_a_domain_where_the_event_that_it_names_is_told_of(memory: Memory) -> None:
+async def test_a_question_is_narrowed_to_the_domain_of_its_event(memory: Memory) -> None:
     await memory.ingest(*({"id": uid, "text": text} for uid, text in STORY), domain="creative", flow_id="s")
     code = [{"id": f"c{n}", "text": f"def port_{n}(host): return open(host, {n})"} for n in range(20)]
     await memory.ingest(*code, context="code", domain="coding")
@@ -180,7 +180,7 @@ async def test_a_question_is_narrowed_to_a_domain_where_the_event_that_it_names_
     assert answer.intent.filtered, "tags choose results, not the event"
 
 
-async def test_the_domain_of_a_question_is_not_narrowed_by_words_beside_its_event(memory: Memory) -> None:
+async def test_words_beside_a_named_event_do_not_narrow_the_domain(memory: Memory) -> None:
     await two_domains(memory)
     await memory.ingest(
         {"id": "deploy", "text": "The deployment.", "timestamp": "2026-03-18T15:25:00Z"}, context="work", flow_id="f"
@@ -192,7 +192,7 @@ async def test_the_domain_of_a_question_is_not_narrowed_by_words_beside_its_even
 
 
 @pytest.mark.parametrize("vectors", [True, False], ids=["vectors", "words"])
-async def test_what_is_no_event_tells_of_none_where_an_event_does(store: Path, vectors: bool) -> None:
+async def test_an_event_reference_matches_a_turn_rather_than_code(store: Path, vectors: bool) -> None:
     async with open_memory(store, vectors=vectors) as memory:
         code = [
             {"id": f"c{n}", "text": f"def deploy_{name}(): deploy('{name}')", "subtype": "function"}
@@ -229,7 +229,7 @@ async def test_an_article_alone_does_not_match_an_event(store: Path, vectors: bo
 
 
 @pytest.mark.parametrize("fails", [True, False])
-async def test_without_the_event_in_time_the_domain_is_not_narrowed(
+async def test_the_domain_is_not_narrowed_when_the_event_search_fails(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, fails: bool
 ) -> None:
     await memory.ingest(*({"id": uid, "text": text} for uid, text in STORY), domain="creative", flow_id="s")
@@ -247,7 +247,7 @@ async def test_without_the_event_in_time_the_domain_is_not_narrowed(
 
 
 @pytest.mark.parametrize("vectors", [True, False], ids=["vectors", "words"])
-async def test_what_happened_then_is_found_without_a_word_of_the_question(store: Path, vectors: bool) -> None:
+async def test_items_of_a_time_are_found_without_words_of_the_question(store: Path, vectors: bool) -> None:
     async with open_memory(store, vectors=vectors) as memory:
         times = {"long ago": "13:00", "then": "15:21", "later": "15:22", "last": "15:24"}
         texts = ("The garden.", "The bridge needs paint.", "Blue would suit it.", "Or green.")
@@ -282,7 +282,7 @@ async def test_items_of_an_open_span_are_found_without_a_word_of_the_question(
 @pytest.mark.parametrize(
     ("query_time", "day"), [("2026-03-10T20:00:00-08:00", "today"), ("2026-03-11T04:00:00Z", "yesterday")]
 )
-async def test_days_are_those_of_the_offset_of_query_time(memory: Memory, query_time: str, day: str) -> None:
+async def test_days_follow_the_utc_offset_of_query_time(memory: Memory, query_time: str, day: str) -> None:
     said = {"id": "said", "text": "The bridge needs paint.", "timestamp": "2026-03-10T15:00:00-08:00"}
     await memory.ingest(said, {"id": "old", "text": "The garden.", "timestamp": "2026-01-10T15:00:00-08:00"})
     for asked in ("today", "yesterday"):

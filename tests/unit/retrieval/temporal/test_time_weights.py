@@ -35,13 +35,13 @@ def test_the_end_of_a_span_is_not_in_it() -> None:
     assert [weight.fit for weight in found] == [TimeFit.INSIDE, TimeFit.OUTSIDE]
 
 
-def test_where_only_time_selects_it_is_a_filter() -> None:
+def test_a_question_with_only_a_time_filters_by_its_span() -> None:
     reading = analyse_time("What did we discuss yesterday?", NOW)
     factors = [weight.factor for weight in weigh(reading, [Moment(NOW - DAY), Moment(NOW), Moment()])]
     assert factors == [1 + 0.5 * 0.9, 0.0, 0.0]
 
 
-def test_bounds_narrow_and_other_spans_add_up() -> None:
+def test_open_time_spans_intersect_and_closed_ones_unite() -> None:
     both = analyse_time("Who left after March 2024 and before June 2024?", NOW)
     days = [Moment(datetime(2024, month, 9, tzinfo=UTC)) for month in (3, 4, 7)]
     assert [weight.fit.value for weight in weigh(both, days)] == ["outside", "inside", "outside"]
@@ -49,7 +49,7 @@ def test_bounds_narrow_and_other_spans_add_up() -> None:
     assert [weight.fit.value for weight in weigh(either, days)] == ["inside", "outside", "inside"]
 
 
-def test_after_an_event_its_flow_decides_and_the_nearest_come_first() -> None:
+def test_after_an_event_the_flow_decides_and_nearer_turns_weigh_more() -> None:
     reading = analyse_time("What happened after the explosion?", NOW)
     event = turn(5)
     items = [turn(4), event, turn(6), turn(10), turn(7, own_step=1), turn(9, "g"), turn(3, "g"), turn(8, context="d")]
@@ -62,7 +62,7 @@ def test_after_an_event_its_flow_decides_and_the_nearest_come_first() -> None:
     assert found[3].factor == pytest.approx(1 + 0.5 * 0.9 * 0.5)
 
 
-def test_before_and_during_an_event() -> None:
+def test_items_before_and_during_an_event_are_weighed_by_direction() -> None:
     before = analyse_time("What happened before the explosion?", NOW)
     event = turn(5)
     found = weigh(before, [turn(4), turn(6)], {before.event_references[0]: event})
@@ -96,7 +96,7 @@ def test_an_event_without_a_match_changes_no_weight() -> None:
     ),
     st.floats(0, 10),
 )
-def test_factors_are_bounded(query: str, moments: list[Moment], boost: float) -> None:
+def test_time_weight_factors_are_bounded(query: str, moments: list[Moment], boost: float) -> None:
     reading = analyse_time(query, NOW)
     found = weigh(reading, moments, dict.fromkeys(reading.event_references, moments[0]), boost=boost)
     assert len(found) == len(moments)

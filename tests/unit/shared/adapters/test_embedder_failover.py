@@ -14,7 +14,7 @@ from aiohttp.test_utils import TestServer
 
 from support.fakes.embedding_server import serving
 from support.servers.machine import free_port
-from unit.shared.adapters.test_embedders import over
+from unit.shared.adapters.test_embedders import open_servers
 from vicw_shared.adapters.embedders import EmbeddingServers
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import InvalidInputError, SettingsError, UnavailableError
@@ -25,7 +25,7 @@ QUESTION_SECONDS = 0.5
 
 
 @dataclass
-class Own:
+class FakeOwnServer:
     """A server of ours that can be stopped, be started again with another model, and hang."""
 
     port: int
@@ -76,9 +76,9 @@ class Own:
 
 
 @asynccontextmanager
-async def servers(*models: tuple[str, str]) -> AsyncIterator[list[Own]]:
+async def servers(*models: tuple[str, str]) -> AsyncIterator[list[FakeOwnServer]]:
     """Start a server of each model and digest."""
-    started = [Own(free_port(), *each) for each in models]
+    started = [FakeOwnServer(free_port(), *each) for each in models]
     for each in started:
         await each.start()
     try:
@@ -88,9 +88,9 @@ async def servers(*models: tuple[str, str]) -> AsyncIterator[list[Own]]:
             await each.stop()
 
 
-async def found(opened: EmbeddingServers, first: Own) -> OpenAIEmbedder:
+async def embedder_of_first(opened: EmbeddingServers, first: FakeOwnServer) -> OpenAIEmbedder:
     """Return the embedder of the model that the first server has, which is the one that is asked."""
-    async with over(first.url) as alone:
+    async with open_servers(first.url) as alone:
         _, model = await alone.find_by_name(first.model)
     embedder = await opened.find(model)
     await embedder.embed(["to begin with"], Lane.BULK)
@@ -118,17 +118,17 @@ async def ask_until_answered(embedder: OpenAIEmbedder) -> None:
             await asyncio.sleep(0.02)
 
 
-async def test_a_question_is_answered_by_the_other_server_when_its_own_has_been_stopped() -> None:
-    async with servers(("m", A), ("m", A)) as (first, second), over(first.url, second.url) as opened:
-        embedder = await found(opened, first)
+async def test_a_query_is_embedded_by_another_server_when_its_own_stopped() -> None:
+    async with servers(("m", A), ("m", A)) as (first, second), open_servers(first.url, second.url) as opened:
+        embedder = await embedder_of_first(opened, first)
         await first.stop()
         await ask(embedder)
         assert second.texts == ["a question"], "the very question that has met the failure"
 
 
-async def test_what_is_being_indexed_goes_on_where_the_model_comes_to_be_later() -> None:
-    async with servers(("m", A), ("n", B)) as (first, second), over(first.url, second.url) as opened:
-        embedder = await found(opened, first)
+async def test_a_bulk_call_waits_until_another_server_has_the_model() -> None:
+    async with servers(("m", A), ("n", B)) as (first, second), open_servers(first.url, second.url) as opened:
+        embedder = await embedder_of_first(opened, first)
         await first.stop()
         batch = asyncio.create_task(embedder.embed(["a passage"], Lane.BULK))
         await asyncio.sleep(0.3)
@@ -138,9 +138,9 @@ async def test_what_is_being_indexed_goes_on_where_the_model_comes_to_be_later()
         assert second.texts == ["a passage"]
 
 
-async def test_a_server_that_was_started_again_with_another_model_is_left() -> None:
-    async with servers(("m", A), ("m", A)) as (first, second), over(first.url, second.url) as opened:
-        embedder = await found(opened, first)
+async def test_a_server_restarted_with_another_model_is_abandoned() -> None:
+    async with servers(("m", A), ("m", A)) as (first, second), open_servers(first.url, second.url) as opened:
+        embedder = await embedder_of_first(opened, first)
         first.model, first.digest = "n", B
         with pytest.raises(UnavailableError, match="has n now, not m"):
             await ask(embedder)
@@ -148,9 +148,9 @@ async def test_a_server_that_was_started_again_with_another_model_is_left() -> N
         assert second.texts == ["a question"]
 
 
-async def test_two_servers_may_exchange_their_models_under_a_service() -> None:
-    async with servers(("m", A), ("n", B)) as (first, second), over(first.url, second.url) as opened:
-        embedder = await found(opened, first)
+async def test_two_servers_may_swap_their_models_while_in_use() -> None:
+    async with servers(("m", A), ("n", B)) as (first, second), open_servers(first.url, second.url) as opened:
+        embedder = await embedder_of_first(opened, first)
         first.model, first.digest, second.model, second.digest = "n", B, "m", A
         await ask_until_answered(embedder)
         other = await opened.find_by_name("n")
@@ -158,12 +158,12 @@ async def test_two_servers_may_exchange_their_models_under_a_service() -> None:
         assert (first.texts[-1], second.texts) == ("of the other model", ["a question"])
 
 
-async def test_servers_that_hang_hold_up_no_question_and_no_search() -> None:
+async def test_hanging_servers_do_not_delay_the_search_for_another() -> None:
     async with (
         servers(("m", A), ("m", A), ("m", A)) as (first, second, third),
-        over(first.url, second.url, third.url) as opened,
+        open_servers(first.url, second.url, third.url) as opened,
     ):
-        embedder = await found(opened, first)
+        embedder = await embedder_of_first(opened, first)
         first.hang()
         second.hang()
         asked = len(second.asked)
@@ -175,9 +175,9 @@ async def test_servers_that_hang_hold_up_no_question_and_no_search() -> None:
         assert second.asked[asked:] == ["models"], "it was asked, and nobody has waited for it"
 
 
-async def test_a_server_with_another_file_of_the_same_name_is_not_turned_to() -> None:
-    async with servers(("m", A), ("m", B)) as (first, second), over(first.url, second.url) as opened:
-        embedder = await found(opened, first)
+async def test_a_server_with_another_file_of_that_name_is_not_used() -> None:
+    async with servers(("m", A), ("m", B)) as (first, second), open_servers(first.url, second.url) as opened:
+        embedder = await embedder_of_first(opened, first)
         await first.stop()
         asked = len(second.asked)
         with pytest.raises(TimeoutError):
@@ -188,8 +188,8 @@ async def test_a_server_with_another_file_of_the_same_name_is_not_turned_to() ->
         assert first.texts[-1] == "a question"
 
 
-async def test_a_foreign_server_that_lacks_the_model_now_is_left() -> None:
-    async with serving("m") as second, serving("m") as first, over(first.url, second.url) as opened:
+async def test_a_foreign_server_that_lost_the_model_is_abandoned() -> None:
+    async with serving("m") as second, serving("m") as first, open_servers(first.url, second.url) as opened:
         embedder, _ = await opened.find_by_name("m")
         await ask(embedder)
         first.refuses, first.models = "question", ["n"]
@@ -201,9 +201,9 @@ async def test_a_foreign_server_that_lacks_the_model_now_is_left() -> None:
         assert second.texts[asked:] == ["size", "a question"]
 
 
-async def test_where_there_is_one_server_none_is_looked_for() -> None:
-    async with servers(("m", A)) as (only,), over(only.url) as opened:
-        embedder = await found(opened, only)
+async def test_no_search_for_servers_starts_when_only_one_is_configured() -> None:
+    async with servers(("m", A)) as (only,), open_servers(only.url) as opened:
+        embedder = await embedder_of_first(opened, only)
         asked = len(only.asked)
         only.hang()
         with pytest.raises(TimeoutError):
@@ -212,10 +212,10 @@ async def test_where_there_is_one_server_none_is_looked_for() -> None:
         assert only.asked[asked:] == ["embeddings"]
 
 
-async def test_a_search_ends_with_the_service() -> None:
+async def test_a_search_for_servers_ends_when_the_embedders_close() -> None:
     async with servers(("m", A), ("m", A)) as (first, second):
-        async with over(first.url, second.url) as opened:
-            embedder = await found(opened, first)
+        async with open_servers(first.url, second.url) as opened:
+            embedder = await embedder_of_first(opened, first)
             second.hang()
             await first.stop()
             with pytest.raises(TimeoutError):
@@ -226,9 +226,9 @@ async def test_a_search_ends_with_the_service() -> None:
         assert not searching()
 
 
-async def test_a_probe_does_not_make_another_model_of_a_server_credible() -> None:
-    async with servers(("m", A)) as (only,), over(only.url) as opened:
-        embedder = await found(opened, only)
+async def test_identity_refuses_a_server_that_changed_its_model() -> None:
+    async with servers(("m", A)) as (only,), open_servers(only.url) as opened:
+        embedder = await embedder_of_first(opened, only)
         only.model, only.digest = "n", B
         with pytest.raises(UnavailableError, match="has n now, not m"):
             await embedder.identity()
@@ -239,9 +239,9 @@ async def test_a_probe_does_not_make_another_model_of_a_server_credible() -> Non
             await embedder.identity()
 
 
-async def test_a_call_that_fails_late_drives_nobody_from_the_server_that_was_turned_to() -> None:
-    async with servers(("m", A), ("m", A)) as (first, second), over(first.url, second.url) as opened:
-        embedder = await found(opened, first)
+async def test_a_late_failure_of_the_old_server_keeps_the_new_one() -> None:
+    async with servers(("m", A), ("m", A)) as (first, second), open_servers(first.url, second.url) as opened:
+        embedder = await embedder_of_first(opened, first)
         first.hang()
         late = asyncio.create_task(embedder.embed(["late"], Lane.QUERY))
         with pytest.raises(TimeoutError):

@@ -20,7 +20,7 @@ from vicw_shared.settings import EmbeddingSettings
 
 
 @asynccontextmanager
-async def over(*urls: str, model: str | None = None) -> AsyncIterator[EmbeddingServers]:
+async def open_servers(*urls: str, model: str | None = None) -> AsyncIterator[EmbeddingServers]:
     settings = EmbeddingSettings(url=" , ".join(urls))
     settings = settings if model is None else settings.model_copy(update={"model": model})
     opened = EmbeddingServers(settings, pause_seconds=0.05)
@@ -30,7 +30,7 @@ async def over(*urls: str, model: str | None = None) -> AsyncIterator[EmbeddingS
         await opened.close()
 
 
-def nobody() -> str:
+def unused_url() -> str:
     return f"http://127.0.0.1:{free_port()}/v1"
 
 
@@ -46,15 +46,15 @@ async def large() -> AsyncIterator[Foreign]:
         yield foreign
 
 
-async def test_an_empty_store_gets_the_model_of_the_first(small: Foreign, large: Foreign) -> None:
-    async with over(small.url, large.url) as servers:
+async def test_an_empty_store_gets_the_model_of_the_first_server(small: Foreign, large: Foreign) -> None:
+    async with open_servers(small.url, large.url) as servers:
         assert (await servers.first())[1].name == "small"
-    async with over(large.url, model="large") as servers:
+    async with open_servers(large.url, model="large") as servers:
         assert (await servers.first())[1].name == "large"
 
 
 async def test_the_server_that_has_the_model_is_asked_for_it(small: Foreign, large: Foreign) -> None:
-    async with over(small.url, large.url) as servers:
+    async with open_servers(small.url, large.url) as servers:
         embedder, model = await servers.find_by_name("large")
         found = await servers.find(model)
         await found.embed(["a text"], Lane.BULK)
@@ -62,32 +62,32 @@ async def test_the_server_that_has_the_model_is_asked_for_it(small: Foreign, lar
         assert found is embedder, "one connection a model"
 
 
-async def test_what_each_server_has_is_told_where_none_has_the_model(small: Foreign, large: Foreign) -> None:
-    async with over(small.url, large.url) as servers:
+async def test_a_missing_model_error_lists_the_models_of_each_server(small: Foreign, large: Foreign) -> None:
+    async with open_servers(small.url, large.url) as servers:
         with pytest.raises(ModelMismatchError) as raised:
             await servers.find_by_name("medium")
     assert f"{small.url} has small" in raised.value.detail
     assert f"{large.url} has larger, large" in raised.value.detail
 
 
-async def test_a_server_whose_name_nobody_has_is_not_waited_for(small: Foreign) -> None:
+async def test_a_server_with_an_unresolvable_host_is_not_waited_for(small: Foreign) -> None:
     nowhere = "http://nowhere.invalid/v1"
-    async with over(small.url, nowhere) as servers:
+    async with open_servers(small.url, nowhere) as servers:
         _, model = await servers.find_by_name("small")
         with pytest.raises(ModelMismatchError, match="has small"):
             await servers.find_by_name("medium")
-    async with over(nowhere) as servers:
+    async with open_servers(nowhere) as servers:
         with pytest.raises(UnavailableError):  # nor can any other be found: then it is the network that is away
             await servers.find(model, seconds=0)
 
 
-async def test_a_server_that_is_away_may_have_it(small: Foreign) -> None:
-    async with over(small.url) as servers:
+async def test_find_waits_for_a_server_that_is_unavailable(small: Foreign) -> None:
+    async with open_servers(small.url) as servers:
         _, model = await servers.find_by_name("small")
-    away = nobody()
-    async with over(away, small.url) as servers:
+    away = unused_url()
+    async with open_servers(away, small.url) as servers:
         await servers.find(model)  # that another is away is no matter
-    async with over(away) as servers:
+    async with open_servers(away) as servers:
         with pytest.raises(UnavailableError, match="VICW_EMBEDDING_URL"):
             await servers.find(model, seconds=0)
         looking = asyncio.create_task(servers.find(model, seconds=20))
@@ -117,19 +117,23 @@ async def serving_at(url: str, foreign: Foreign) -> AsyncIterator[None]:
         yield
 
 
-async def test_of_two_files_of_one_name_the_other_one_is_meant() -> None:
-    async with ours("m", "a" * 64) as first, ours("m", "b" * 64) as second, over(first, second) as servers:
+async def test_find_by_name_but_returns_another_file_of_that_name() -> None:
+    async with (
+        own_server("m", "a" * 64) as first,
+        own_server("m", "b" * 64) as second,
+        open_servers(first, second) as servers,
+    ):
         _, one = await servers.find_by_name("m")
         _, other = await servers.find_by_name("m", but=one)
         assert (one.digest, other.digest) == ("a" * 64, "b" * 64)
         assert (await servers.find_by_name("m", but=other))[1] == one
-    async with ours("m", "a" * 64) as first, over(first, nobody()) as servers:
+    async with own_server("m", "a" * 64) as first, open_servers(first, unused_url()) as servers:
         _, only = await servers.find_by_name("m", but=one)
         assert only == one, "it is the one in use"
 
 
 @asynccontextmanager
-async def ours(name: str, digest: str, now: str | None = None) -> AsyncIterator[str]:
+async def own_server(name: str, digest: str, now: str | None = None) -> AsyncIterator[str]:
     """A server that tells the digest of its model, and has ``now`` another one when it embeds."""
 
     async def models(_: web.Request) -> web.Response:
@@ -147,8 +151,8 @@ async def ours(name: str, digest: str, now: str | None = None) -> AsyncIterator[
         yield str(server.make_url("/v1"))
 
 
-async def test_a_server_of_ours_that_has_another_model_now_is_not_believed() -> None:
-    async with ours("m", "a" * 64, now="n") as url:
+async def test_vectors_of_a_server_that_changed_its_model_are_refused() -> None:
+    async with own_server("m", "a" * 64, now="n") as url:
         embedder = OpenAIEmbedder(base_url=url, model="m", retry_seconds=0)
         await embedder.identity()
         with pytest.raises(UnavailableError, match="has n now, not m"):
@@ -156,6 +160,6 @@ async def test_a_server_of_ours_that_has_another_model_now_is_not_believed() -> 
         await embedder.close()
 
 
-def test_no_server_at_all_is_a_setting() -> None:
+def test_an_empty_list_of_embedding_urls_is_a_settings_error() -> None:
     with pytest.raises(SettingsError, match="VICW_EMBEDDING_URL"):
         EmbeddingServers(EmbeddingSettings(url=" , "))

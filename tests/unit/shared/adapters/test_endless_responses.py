@@ -26,7 +26,7 @@ async def complete(url: str) -> None:
         await model.close()
 
 
-async def test_what_a_language_model_tells_without_end_is_given_up_and_not_asked_for_again() -> None:
+async def test_an_endless_llm_response_is_given_up_and_not_retried() -> None:
     async with endless() as server:
         with pytest.raises(BrokenError, match=f"longer than {MAX_BYTES} bytes. Look at VICW_LLM_URL"):
             await complete(server.url)
@@ -34,7 +34,7 @@ async def test_what_a_language_model_tells_without_end_is_given_up_and_not_asked
     assert server.sent < MAX_BYTES + _UNREAD
 
 
-async def test_what_is_packed_is_counted_as_it_is_unpacked() -> None:
+async def test_compressed_responses_are_limited_by_their_decompressed_size() -> None:
     packer = zlib.compressobj(wbits=31)
     start = packer.compress(b"x" * 2**26) + packer.flush(zlib.Z_SYNC_FLUSH)
     async with endless(start, encoding="gzip", part=b"") as server:
@@ -46,7 +46,7 @@ async def test_what_is_packed_is_counted_as_it_is_unpacked() -> None:
     ("status", "error"),
     [(401, SettingsError), (429, OverloadedError), (500, BrokenError), (503, UnavailableError)],
 )
-async def test_of_a_refusal_the_first_words_are_told(status: int, error: type[VicwError]) -> None:
+async def test_an_endless_error_response_is_reported_by_its_first_words(status: int, error: type[VicwError]) -> None:
     async with endless(b"Not now. ", status=status) as server:
         with pytest.raises(error) as raised:
             await complete(server.url)
@@ -55,7 +55,7 @@ async def test_of_a_refusal_the_first_words_are_told(status: int, error: type[Vi
     assert server.sent < _UNREAD
 
 
-async def test_a_re_ranking_servers_is_given_up() -> None:
+async def test_an_endless_rerank_response_is_given_up() -> None:
     async with endless() as server:
         model = HttpReranker(base_url=server.url)
         with pytest.raises(BrokenError, match="longer than"):
@@ -65,7 +65,7 @@ async def test_a_re_ranking_servers_is_given_up() -> None:
 
 
 @pytest.mark.parametrize(("size", "most"), [(None, 2**26), (384, 2**23)])
-async def test_vectors_are_read_as_far_as_those_of_so_many_texts_may_be_long(size: int | None, most: int) -> None:
+async def test_an_endless_embedding_response_is_limited_by_texts_and_size(size: int | None, most: int) -> None:
     expected = ModelIdentity("m", size, "d", 1) if size is not None else None
     async with endless() as server:
         client = OpenAIEmbedder(base_url=server.url, model="m", expected=expected, retry_seconds=0.0)

@@ -49,7 +49,9 @@ async def test_scores_come_back_in_the_order_of_the_texts(connect: Callable[...,
         rows((0, 1.0), (1, 2.0), (2, "NaN")),
     ],
 )
-async def test_what_is_no_score_for_each_text_is_no_answer(connect: Callable[..., HttpReranker], nonsense: Any) -> None:
+async def test_a_response_without_a_score_for_each_text_is_unavailable(
+    connect: Callable[..., HttpReranker], nonsense: Any
+) -> None:
     async with rerank_server(lambda _: nonsense) as (url, _):
         with pytest.raises(UnavailableError):
             await connect(url).rerank("q", TEXTS)
@@ -59,7 +61,7 @@ async def test_what_is_no_score_for_each_text_is_no_answer(connect: Callable[...
     ("status", "seconds", "error"),
     [(429, 0, OverloadedError), (503, 0, UnavailableError), (401, 0, SettingsError), (200, 5, TooSlowError)],
 )
-async def test_refusals_say_what_they_are(
+async def test_rerank_failures_map_to_vicw_errors_without_retry(
     connect: Callable[..., HttpReranker], status: int, seconds: float, error: type[Exception]
 ) -> None:
     async with rerank_server(lambda _: rows(), status, seconds) as (url, asked):
@@ -68,7 +70,7 @@ async def test_refusals_say_what_they_are(
         assert len(asked) == 1, "what failed is not asked again: it costs a question its time"
 
 
-async def test_a_model_without_a_url_is_a_wrong_setting() -> None:
+async def test_a_rerank_model_without_a_url_is_a_settings_error() -> None:
     assert not RerankSettings().enabled
     with pytest.raises(SettingsError, match="Set VICW_RERANK_URL to a server"):
         open_reranker(RerankSettings(model="some.gguf"))

@@ -42,7 +42,7 @@ async def ask(chat: Chat, **options: Any) -> Completion:
         return await opened.complete(TURNS, SCHEMA, max_tokens=50)
 
 
-async def test_the_schema_goes_along_and_the_answer_comes_back_with_its_cost() -> None:
+async def test_a_completion_sends_the_schema_and_returns_its_token_counts() -> None:
     async with chatting('{"a": "b"}') as chat:
         completion = await ask(chat, api_key="secret")
     assert completion == Completion('{"a": "b"}', Finish.STOP, "m", 100, 10)
@@ -76,14 +76,14 @@ async def test_the_only_model_of_a_server_needs_no_name() -> None:
         ),
     ],
 )
-async def test_an_answer_that_is_none_is_told_as_such(reply: Any, finish: Finish) -> None:
+async def test_cut_refused_or_malformed_completions_report_their_finish(reply: Any, finish: Finish) -> None:
     async with chatting(reply) as chat:
         completion = await ask(chat)
     assert completion.finish is finish
     assert completion.text in {"", "{"}
 
 
-async def test_a_server_that_takes_no_schema_is_asked_by_a_tool_and_then_for_json() -> None:
+async def test_a_server_without_schemas_is_asked_by_tool_then_for_json() -> None:
     def schemaless(body: dict[str, Any]) -> web.Response | str:
         if "json_schema" in json.dumps(body.get("response_format", {})):
             return failed(500, "response_format type must be one of text or json_object")(body)
@@ -99,7 +99,7 @@ async def test_a_server_that_takes_no_schema_is_asked_by_a_tool_and_then_for_jso
     assert len(chat.asked) == 4, "what was refused once is not tried again"
 
 
-async def test_what_a_tool_is_called_with_is_the_answer() -> None:
+async def test_the_arguments_of_a_tool_call_are_the_completion() -> None:
     call = {"id": "1", "type": "function", "function": {"name": "extraction", "arguments": '{"a": "b"}'}}
 
     def tools(body: dict[str, Any]) -> web.Response:
@@ -111,7 +111,7 @@ async def test_what_a_tool_is_called_with_is_the_answer() -> None:
     assert chat.asked[-1]["tool_choice"] == {"type": "function", "function": {"name": "extraction"}}
 
 
-async def test_a_bound_and_a_temperature_that_a_server_does_not_take_are_left_out() -> None:
+async def test_unsupported_max_tokens_and_temperature_are_replaced_or_omitted() -> None:
     def modern(body: dict[str, Any]) -> web.Response | str:
         if "max_tokens" in body:
             return failed(400, "'max_tokens' is not supported. Use 'max_completion_tokens' instead.")(body)
@@ -137,7 +137,7 @@ async def test_a_bound_and_a_temperature_that_a_server_does_not_take_are_left_ou
         (failed(503), UnavailableError),
     ],
 )
-async def test_a_refusal_says_what_can_be_done(reply: Any, error: type[VicwError]) -> None:
+async def test_llm_error_statuses_map_to_vicw_errors(reply: Any, error: type[VicwError]) -> None:
     async with chatting(reply) as chat:
         with pytest.raises(error) as raised:
             await ask(chat)
@@ -146,7 +146,7 @@ async def test_a_refusal_says_what_can_be_done(reply: Any, error: type[VicwError
         assert "VICW_LLM_API_KEY" in raised.value.detail
 
 
-async def test_a_server_that_is_away_or_slow_is_told_apart() -> None:
+async def test_an_unreachable_llm_server_and_a_slow_one_raise_different_errors() -> None:
     async with chatting("{}") as chat:
         pass
     with pytest.raises(UnavailableError) as raised:

@@ -45,6 +45,6 @@ def test_an_invalid_ledger_entry_is_refused(told: Any) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "é", "zz"])
-def test_an_unpacked_ledger_is_refused(text: str) -> None:
+def test_a_ledger_text_that_does_not_decode_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"entry|ASCII"):
         LedgerEntry.load(text)

@@ -31,7 +31,7 @@ async def broken() -> None:
     raise UnavailableError("engine", "no answer")
 
 
-async def behind() -> bytes:
+async def child_process_metrics() -> bytes:
     return b"behind_total 1.0\n"
 
 
@@ -101,9 +101,7 @@ async def test_bad_bodies_name_the_field_and_the_fix(client: httpx.AsyncClient, 
 
 
 @pytest.mark.parametrize("sent", ['"maybe"', '"true"', "1", "null"])
-async def test_who_sends_something_else_than_true_or_false_is_told_what_is_expected(
-    client: httpx.AsyncClient, sent: str
-) -> None:
+async def test_an_invalid_boolean_is_refused_with_the_expected_values(client: httpx.AsyncClient, sent: str) -> None:
     answer = await client.post(
         "/things", content=f'{{"n": 1, "wait": {sent}}}', headers={"content-type": "application/json"}
     )
@@ -124,7 +122,7 @@ async def test_the_size_limit_counts_bytes_as_they_come(client: httpx.AsyncClien
         assert "VICW_MAX_BODY_BYTES" in answer.json()["detail"]
 
 
-async def test_bodies_that_are_too_much_together_come_again(client: httpx.AsyncClient) -> None:
+async def test_concurrent_bodies_over_their_joint_limit_get_429(client: httpx.AsyncClient) -> None:
     json = {"content-type": "application/json"}
     begun, go_on = asyncio.Event(), asyncio.Event()
 
@@ -165,7 +163,9 @@ async def test_request_ids_are_echoed_if_sane_and_made_if_not(client: httpx.Asyn
         ("/nowhere", 404, "not-found"),
     ],
 )
-async def test_errors_are_problems(client: httpx.AsyncClient, path: str, status: int, slug: str) -> None:
+async def test_errors_become_problem_documents_with_their_status(
+    client: httpx.AsyncClient, path: str, status: int, slug: str
+) -> None:
     told = counted("vicw_http_problems_total", problem=slug)
     answer = await client.get(path)
     assert (answer.status_code, answer.json()["type"]) == (status, f"urn:vicw:problem:{slug}")
@@ -175,12 +175,12 @@ async def test_errors_are_problems(client: httpx.AsyncClient, path: str, status:
     assert "ZeroDivision" not in answer.text
 
 
-async def test_an_answer_that_breaks_off_is_never_passed_off_as_whole(client: httpx.AsyncClient) -> None:
+async def test_an_error_while_streaming_a_response_is_raised(client: httpx.AsyncClient) -> None:
     with pytest.raises(ZeroDivisionError):  # the server then cuts the connection
         await client.get("/breaks-off")
 
 
-async def test_a_client_that_hangs_up_is_counted_as_gone_and_not_as_our_fault(client: httpx.AsyncClient) -> None:
+async def test_a_client_disconnect_is_counted_with_status_499(client: httpx.AsyncClient) -> None:
     sent: list[Message] = []
 
     async def gone() -> Message:
@@ -197,7 +197,7 @@ async def test_a_client_that_hangs_up_is_counted_as_gone_and_not_as_our_fault(cl
     assert 'vicw_http_requests_total{method="POST",route="/things",status="499"}' in metrics
 
 
-async def test_probes_name_what_fails(client: httpx.AsyncClient) -> None:
+async def test_readiness_names_the_failing_dependency(client: httpx.AsyncClient) -> None:
     assert (await client.get("/readyz")).json() == {"status": "ready", "dependencies": ["a"]}
     transport = httpx.ASGITransport(app_with(good=works, engine=broken))
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as failing:
@@ -207,9 +207,7 @@ async def test_probes_name_what_fails(client: httpx.AsyncClient) -> None:
 
 
 @pytest.mark.parametrize(("engine", "status"), [(works, 200), (broken, 503)])
-async def test_what_a_service_can_do_without_is_named_and_is_no_reason_to_be_not_ready(
-    engine: Probe, status: int
-) -> None:
+async def test_a_failing_optional_dependency_is_named_and_keeps_the_service_ready(engine: Probe, status: int) -> None:
     app = create_app(
         title="t",
         description="d",
@@ -228,7 +226,7 @@ async def test_what_a_service_can_do_without_is_named_and_is_no_reason_to_be_not
     }[status]
 
 
-async def test_probes_are_asked_at_once() -> None:
+async def test_readiness_probes_run_concurrently() -> None:
     met = asyncio.Barrier(2)
 
     async def together() -> None:
@@ -246,7 +244,7 @@ async def test_metrics_count_requests_by_route(client: httpx.AsyncClient) -> Non
     assert "vicw_http_request_seconds_bucket" in text
 
 
-async def test_metrics_of_a_process_behind_the_service_follow_its_own() -> None:
+async def test_metrics_of_a_child_process_follow_those_of_the_service() -> None:
     app = create_app(
         title="t",
         description="d",
@@ -254,7 +252,7 @@ async def test_metrics_of_a_process_behind_the_service_follow_its_own() -> None:
         limits=LimitSettings(),
         probes={},
         lifespan=lifespan,
-        more_metrics=behind,
+        more_metrics=child_process_metrics,
     )
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
         text = (await client.get("/metrics")).text

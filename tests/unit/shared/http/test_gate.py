@@ -33,7 +33,7 @@ async def ring(store: Path) -> SqliteKeyRing:
     return SqliteKeyRing(store / "graph.sqlite3")
 
 
-def served(
+def client_behind_gate(
     ring: SqliteKeyRing,
     *,
     required: bool = True,
@@ -72,23 +72,23 @@ def served(
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test")
 
 
-async def made(ring: SqliteKeyRing, *rights: Right, tenant: str = "t") -> dict[str, str]:
+async def add_key(ring: SqliteKeyRing, *rights: Right, tenant: str = "t") -> dict[str, str]:
     key, token = mint(tenant, rights, NOW)
     await ring.add(key)
     return {"Authorization": f"Bearer {token}"}
 
 
 async def test_a_key_decides_the_tenant(ring: SqliteKeyRing) -> None:
-    async with served(ring) as client:
+    async with client_behind_gate(ring) as client:
         for tenant in ("t", "u"):
-            headers = await made(ring, Right.INGEST, tenant=tenant)
+            headers = await add_key(ring, Right.INGEST, tenant=tenant)
             answer = await client.post("/things", json={"tenant": 1}, headers=headers)
             assert (answer.status_code, answer.json()) == (200, tenant)
 
 
-async def test_without_a_key_that_holds_not_even_the_body_is_looked_at(ring: SqliteKeyRing) -> None:
-    good = (await made(ring, Right.INGEST))["Authorization"]
-    async with served(ring) as client:
+async def test_requests_without_a_valid_key_get_401_before_body_parsing(ring: SqliteKeyRing) -> None:
+    good = (await add_key(ring, Right.INGEST))["Authorization"]
+    async with client_behind_gate(ring) as client:
         for sent in (
             None,
             "",
@@ -109,20 +109,20 @@ async def test_without_a_key_that_holds_not_even_the_body_is_looked_at(ring: Sql
 
 
 async def test_a_key_without_the_right_is_refused(ring: SqliteKeyRing) -> None:
-    headers = await made(ring, Right.RETRIEVE)
-    async with served(ring) as client:
+    headers = await add_key(ring, Right.RETRIEVE)
+    async with client_behind_gate(ring) as client:
         answer = await client.post("/things", json={}, headers=headers)
         assert (answer.status_code, "`ingest`" in answer.json()["detail"]) == (403, True)
         assert "`vicw keys create --tenant t --right ingest` makes one" in answer.json()["detail"]
 
 
-async def test_a_key_that_was_unknown_and_is_made_is_admitted_soon(
+async def test_a_new_key_is_admitted_once_the_cached_refusal_expires(
     ring: SqliteKeyRing,
 ) -> None:
     key, token = mint("t", (Right.INGEST,), NOW)
     headers = {"Authorization": f"Bearer {token}"}
     limits = KeyCacheLimits()
-    async with served(ring, limits=limits) as client:
+    async with client_behind_gate(ring, limits=limits) as client:
         assert (await client.post("/things", json={}, headers=headers)).status_code == 401
         await ring.add(key)
         assert (await client.post("/things", json={}, headers=headers)).status_code == 401, "it is remembered"
@@ -135,7 +135,7 @@ async def test_a_key_that_was_unknown_and_is_made_is_admitted_soon(
 async def test_unknown_keys_evict_no_known_key_from_the_cache(
     ring: SqliteKeyRing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    headers = await made(ring, Right.INGEST)
+    headers = await add_key(ring, Right.INGEST)
     asked: list[str] = []
     look_up = ring.key
 
@@ -144,7 +144,7 @@ async def test_unknown_keys_evict_no_known_key_from_the_cache(
         return await look_up(key_id)
 
     monkeypatch.setattr(ring, "key", counted)
-    async with served(ring, limits=KeyCacheLimits(keys=2)) as client:
+    async with client_behind_gate(ring, limits=KeyCacheLimits(keys=2)) as client:
         assert (await client.post("/things", json={}, headers=headers)).is_success
         for _ in range(5):
             _, token = mint("t", (Right.INGEST,), NOW)
@@ -154,28 +154,28 @@ async def test_unknown_keys_evict_no_known_key_from_the_cache(
     assert len(asked) == 6, "the one that was made is still remembered"
 
 
-async def test_refused_keys_are_counted_by_what_is_wrong_with_them_and_probes_without_one_are_not(
+async def test_refused_keys_are_counted_by_reason_and_keyless_probes_are_not(
     ring: SqliteKeyRing,
 ) -> None:
     reasons = ("missing", "malformed", "unknown", "right")
     refused = [counted("vicw_keys_refused_total", reason=reason) for reason in reasons]
-    async with served(ring) as client:
+    async with client_behind_gate(ring) as client:
         await client.get("/readyz")
         assert [count() for count in refused] == [0, 0, 0, 0]
         for headers in (
             {},
             {"Authorization": "Bearer x"},
             {"Authorization": "Bearer vicw_000000000000_x"},
-            await made(ring, Right.RETRIEVE),
+            await add_key(ring, Right.RETRIEVE),
         ):
             await client.post("/things", json={}, headers=headers)
     assert [count() for count in refused] == [1, 1, 1, 1]
 
 
 async def test_a_revoked_key_is_refused_once_the_cache_expires(ring: SqliteKeyRing) -> None:
-    headers = await made(ring, Right.INGEST)
+    headers = await add_key(ring, Right.INGEST)
     (key,) = await ring.keys()
-    async with served(ring, limits=KeyCacheLimits(cache_seconds=0)) as client:
+    async with client_behind_gate(ring, limits=KeyCacheLimits(cache_seconds=0)) as client:
         assert (await client.post("/things", json={}, headers=headers)).is_success
         assert await ring.revoke(key.id, NOW)
         assert not await ring.revoke(key.id, NOW), "it holds no longer"
@@ -186,13 +186,13 @@ async def test_a_revoked_key_is_refused_once_the_cache_expires(ring: SqliteKeyRi
 async def test_while_the_key_ring_is_down_a_known_key_is_admitted(
     ring: SqliteKeyRing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known, unknown = await made(ring, Right.INGEST), await made(ring, Right.INGEST)
+    known, unknown = await add_key(ring, Right.INGEST), await add_key(ring, Right.INGEST)
     limits = KeyCacheLimits(cache_seconds=0)
 
     async def down(key_id: str) -> NoReturn:
         raise UnavailableError("graph", "is down")
 
-    async with served(ring, limits=limits) as client:
+    async with client_behind_gate(ring, limits=limits) as client:
         assert (await client.post("/things", json={}, headers=known)).is_success
         monkeypatch.setattr(ring, "key", down)
         assert (await client.post("/things", json={}, headers=known)).is_success
@@ -201,23 +201,23 @@ async def test_while_the_key_ring_is_down_a_known_key_is_admitted(
         assert (await client.post("/things", json={}, headers=known)).status_code == 503
 
 
-async def test_on_loopback_no_key_is_needed_but_a_wrong_one_is_no_help(ring: SqliteKeyRing) -> None:
-    async with served(ring, required=False) as client:
+async def test_loopback_needs_no_key_but_an_invalid_key_is_refused(ring: SqliteKeyRing) -> None:
+    async with client_behind_gate(ring, required=False) as client:
         assert (await client.post("/things", json={})).json() == "mine"
         assert (await client.post("/things", json={}, headers={"Authorization": "Bearer x"})).status_code == 401
-        headers = await made(ring, Right.INGEST, tenant="u")
+        headers = await add_key(ring, Right.INGEST, tenant="u")
         assert (await client.post("/things", json={}, headers=headers)).json() == "u"
 
 
-async def test_probes_tell_a_stranger_nothing_of_what_is_stored(ring: SqliteKeyRing) -> None:
-    reader, admin = await made(ring, Right.RETRIEVE), await made(ring, Right.ADMIN)
-    async with served(ring) as client:
+async def test_probes_without_a_key_reveal_nothing_about_stored_data(ring: SqliteKeyRing) -> None:
+    reader, admin = await add_key(ring, Right.RETRIEVE), await add_key(ring, Right.ADMIN)
+    async with client_behind_gate(ring) as client:
         assert (await client.get("/healthz")).is_success
         assert (await client.get("/readyz")).json() == {"status": "ready", "dependencies": []}
         told = [(await client.get("/readyz", headers=headers)).json()["of"] for headers in (reader, admin)]
         assert told == ["t", None], "an operator is told of all tenants"
         assert [(await client.get("/metrics", headers=h)).status_code for h in ({}, reader, admin)] == [401, 403, 200]
-    async with served(ring, required=False) as client:
+    async with client_behind_gate(ring, required=False) as client:
         told = [(await client.get("/readyz", headers=headers)).json()["of"] for headers in ({}, reader, admin)]
         assert told == [None, "t", None], "who needs no key may see all there is"
         assert (await client.get("/metrics")).is_success
@@ -227,14 +227,14 @@ def contents(folder: Path) -> list[bytes]:
     return [path.read_bytes() for path in folder.iterdir() if path.is_file()]
 
 
-async def test_without_a_key_readiness_names_the_failing_dependency_without_its_reason(ring: SqliteKeyRing) -> None:
-    reader = await made(ring, Right.RETRIEVE)
-    async with served(ring, fails="bolt://10.0.0.7 refused") as client:
+async def test_keyless_readiness_names_the_failing_dependency_not_its_reason(ring: SqliteKeyRing) -> None:
+    reader = await add_key(ring, Right.RETRIEVE)
+    async with client_behind_gate(ring, fails="bolt://10.0.0.7 refused") as client:
         told = [(await client.get("/readyz", headers=headers)).json()["failing"] for headers in ({}, reader)]
         assert told == [{"engine": "does not work"}, {"engine": "bolt://10.0.0.7 refused"}]
 
 
-async def test_only_a_digest_is_kept(ring: SqliteKeyRing, store: Path) -> None:
+async def test_only_the_digest_of_a_key_is_stored(ring: SqliteKeyRing, store: Path) -> None:
     key, token = mint("t", (Right.RETRIEVE, Right.INGEST), NOW, "for tests")
     await ring.add(key)
     assert await ring.key(key.id) == key
@@ -250,5 +250,5 @@ async def test_only_a_digest_is_kept(ring: SqliteKeyRing, store: Path) -> None:
     [("127.0.0.1", True), ("127.8.8.8", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("::", False),
      ("10.0.0.1", False), ("memory.example", False)],
 )  # fmt: skip
-def test_loopback_addresses(host: str, loopback: bool) -> None:
+def test_is_loopback_recognises_loopback_addresses(host: str, loopback: bool) -> None:
     assert is_loopback(host) is loopback

@@ -56,7 +56,7 @@ def uncached() -> KeyCacheLimits:
     return KeyCacheLimits(cache_seconds=0)
 
 
-async def soon(keys: KeyCache, key: ApiKey) -> None:
+async def wait_until_found(keys: KeyCache, key: ApiKey) -> None:
     """Return when the key is found."""
     async with asyncio.timeout(20):
         while True:
@@ -92,7 +92,7 @@ async def test_a_key_ring_that_is_up_again_is_noticed_in_the_background(ring: Ri
         while ring.asked < asked + 3:  # noqa: ASYNC110 - it counts
             await asyncio.sleep(0.01)
     ring.failure = None
-    await soon(keys, key)
+    await wait_until_found(keys, key)
     assert await ring.revoke(key.id, NOW)
     found = await keys.find(key.id)
     assert found is not None
@@ -110,7 +110,7 @@ async def test_a_key_ring_that_hangs_counts_as_down(ring: Ring, uncached: KeyCac
         await keys.find(unused.id)
     uncached.timeout_seconds = 20
     ring.answers.set()
-    await soon(keys, unused)
+    await wait_until_found(keys, unused)
 
 
 async def test_concurrent_requests_share_one_key_look_up(ring: Ring) -> None:

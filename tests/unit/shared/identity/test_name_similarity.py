@@ -9,7 +9,7 @@ import pytest
 from vicw_shared.identity.name_similarity import EntityName, pairs_of
 
 
-def alike(*names: str, subtypes: tuple[str, ...] = (), threshold: float = 0.88) -> dict[tuple[str, str], str]:
+def reasons_by_pair(*names: str, subtypes: tuple[str, ...] = (), threshold: float = 0.88) -> dict[tuple[str, str], str]:
     """Return the reason of each pair of names of different things."""
     kinds = subtypes or ("person",) * len(names)
     called = [
@@ -32,8 +32,8 @@ def alike(*names: str, subtypes: tuple[str, ...] = (), threshold: float = 0.88) 
         ("src/main.py", "SRC/main.py", "same name"),
     ],
 )
-def test_what_people_write_differently_is_proposed_with_its_reason(one: str, other: str, reason: str) -> None:
-    assert alike(one, other) == {(one, other): reason}
+def test_spellings_of_one_name_are_proposed_with_their_reason(one: str, other: str, reason: str) -> None:
+    assert reasons_by_pair(one, other) == {(one, other): reason}
 
 
 @pytest.mark.parametrize(
@@ -50,44 +50,49 @@ def test_what_people_write_differently_is_proposed_with_its_reason(one: str, oth
         ("\u304c\u3059", "\u304b\u3059"),  # gas and kasu: a mark that makes another letter
     ],
 )
-def test_what_tells_things_apart_is_not_overlooked(one: str, other: str) -> None:
-    assert alike(one, other) == {}
+def test_names_of_different_entities_are_not_proposed(one: str, other: str) -> None:
+    assert reasons_by_pair(one, other) == {}
 
 
-def test_one_word_that_two_longer_names_have_is_proposed_for_each() -> None:
+def test_a_word_shared_by_two_longer_names_is_proposed_for_each() -> None:
     either = "one word of several longer names"
-    assert alike("Ana", "Ana Souza", "Ana Lima") == {("Ana", "Ana Souza"): either, ("Ana", "Ana Lima"): either}
-    assert alike("Ana", "Ana Souza", "Ana Lima", "Ana Roth", "Ana Berg") == {}, "so common a name tells nothing"
+    assert reasons_by_pair("Ana", "Ana Souza", "Ana Lima") == {
+        ("Ana", "Ana Souza"): either,
+        ("Ana", "Ana Lima"): either,
+    }
+    assert reasons_by_pair("Ana", "Ana Souza", "Ana Lima", "Ana Roth", "Ana Berg") == {}, (
+        "so common a name tells nothing"
+    )
     places = ("Salt", "Salt Road", "Salt Lake")
-    assert alike(*places, subtypes=("place",) * 3) == {}
+    assert reasons_by_pair(*places, subtypes=("place",) * 3) == {}
 
 
-def test_a_name_that_nobody_knows_better_may_be_a_persons() -> None:
+def test_a_name_of_unknown_subtype_may_match_a_person() -> None:
     part = "one word of the only longer name that has it"
-    assert alike("Marit", "Marit Holm", subtypes=("person", "name")) == {("Marit", "Marit Holm"): part}
-    assert alike("Marit", "Marit Holm", subtypes=("person", "ship")) == {}
+    assert reasons_by_pair("Marit", "Marit Holm", subtypes=("person", "name")) == {("Marit", "Marit Holm"): part}
+    assert reasons_by_pair("Marit", "Marit Holm", subtypes=("person", "ship")) == {}
 
 
-def test_things_of_other_subtypes_are_proposed_by_their_very_name_only() -> None:
-    assert alike("Wizard", "wizard", subtypes=("class", "person")) == {
+def test_entities_of_different_subtypes_are_proposed_by_equal_name_only() -> None:
+    assert reasons_by_pair("Wizard", "wizard", subtypes=("class", "person")) == {
         ("Wizard", "wizard"): "same name, another subtype"
     }
-    assert alike("Ana Souza", "Souza Ana", subtypes=("firm", "person")) == {}
-    assert alike("Katharine", "Katherine", subtypes=("firm", "person")) == {}
+    assert reasons_by_pair("Ana Souza", "Souza Ana", subtypes=("firm", "person")) == {}
+    assert reasons_by_pair("Katharine", "Katherine", subtypes=("firm", "person")) == {}
 
 
-def test_the_threshold_is_that_of_the_spelling() -> None:
-    assert alike("Katharine", "Katerina", threshold=0.95) == {}
-    assert list(alike("Katharine", "Katerina", threshold=0.7).values()) == ["spelt alike (0.71)"]
+def test_the_threshold_applies_to_the_spelling_similarity() -> None:
+    assert reasons_by_pair("Katharine", "Katerina", threshold=0.95) == {}
+    assert list(reasons_by_pair("Katharine", "Katerina", threshold=0.7).values()) == ["spelt alike (0.71)"]
 
 
-def test_spelling_need_not_be_compared() -> None:
+def test_spelling_is_not_compared_without_a_threshold() -> None:
     called = [EntityName(n, "Entity", "person", name) for n, name in enumerate(("José Ek", "Jose Ek", "Joseph Ek"))]
     assert [(pair.entities, pair.spelt) for pair in pairs_of(called, None)] == [((0, 1), False)]
     assert [pair.spelt for pair in pairs_of(called, 0.7)] == [False, True, True]
 
 
-def test_a_pair_comes_once_at_its_best_and_the_likeliest_pair_first() -> None:
+def test_each_pair_is_proposed_once_and_sorted_by_score() -> None:
     called = [
         EntityName(0, "Entity", "person", "John Smith"),
         EntityName(1, "Entity", "person", "J. Smith"),
@@ -106,8 +111,8 @@ def test_names_of_more_than_one_block_are_compared_with_each_other() -> None:
     draw = random.Random(1)
     names = ["".join(draw.choices("bcdfghjklm", k=12)) for _ in range(1200)]
     names[3], names[1100] = "katharine hepburn", "katherine hepburn"
-    assert (names[3], names[1100]) in alike(*names)
+    assert (names[3], names[1100]) in reasons_by_pair(*names)
 
 
-def test_a_name_that_very_many_have_pairs_nobody() -> None:
-    assert alike(*["same"] * 60) == {}
+def test_a_name_shared_by_very_many_entities_gives_no_pairs() -> None:
+    assert reasons_by_pair(*["same"] * 60) == {}

@@ -27,16 +27,16 @@ def cut(text: str) -> list[str]:
         ("", []),
     ],
 )
-def test_sentences(text: str, expected: list[str]) -> None:
+def test_text_is_cut_into_sentences_headings_and_list_items(text: str, expected: list[str]) -> None:
     assert cut(text) == expected
 
 
-def test_a_text_without_sentences_is_cut_all_the_same() -> None:
+def test_a_text_without_sentence_ends_is_cut_at_a_maximum_length() -> None:
     assert max(map(len, cut("word " * 2_000))) <= 2_000
 
 
 @given(st.text(max_size=300))
-def test_places_lie_in_the_text_in_order(text: str) -> None:
+def test_sentence_spans_lie_in_the_text_in_order(text: str) -> None:
     spans = sentences(text)
     assert all(0 <= span.start < span.end <= len(text) for span in spans)
     assert all(left.end <= right.start for left, right in pairwise(spans))

@@ -53,7 +53,7 @@ NOW = datetime(2026, 3, 18, 15, 30, tzinfo=UTC)  # a Wednesday
         ("born in 1987", "1987-01-01", "year"),
     ],
 )
-def test_a_time_is_resolved(text: str, at: str, precision: str) -> None:
+def test_time_expressions_are_resolved_with_their_precision(text: str, at: str, precision: str) -> None:
     (found,) = times_in(text, NOW)
     assert (found.at, found.precision) == (datetime.fromisoformat(at).replace(tzinfo=UTC), precision)
 
@@ -72,11 +72,11 @@ def test_a_time_is_resolved(text: str, at: str, precision: str) -> None:
         "",
     ],
 )
-def test_what_is_no_plain_time_is_left_out(text: str) -> None:
+def test_text_without_a_plain_time_gives_no_times(text: str) -> None:
     assert list(times_in(text, NOW)) == []
 
 
-def test_several_times_come_in_order_with_their_places() -> None:
+def test_several_times_come_in_order_with_their_spans() -> None:
     text = "We moved last Friday, and on 2 May 2024 we had signed."
     assert [text[time.span.start : time.span.end] for time in times_in(text, NOW)] == ["last Friday", "2 May 2024"]
 
@@ -88,5 +88,5 @@ def test_the_time_zone_is_that_of_the_item() -> None:
 
 
 @given(st.text(max_size=80), st.datetimes(min_value=datetime(2, 1, 1), max_value=datetime(9990, 1, 1)))
-def test_any_text_at_any_time(text: str, now: datetime) -> None:
+def test_times_in_accepts_any_text_at_any_time(text: str, now: datetime) -> None:
     list(times_in(f"last month {text} 3 years ago {text} 9999 years ago", now.replace(tzinfo=UTC)))

@@ -21,14 +21,14 @@ from vicw_shared.language.tokens import tokenise
         ("naïve Müller 東京", "naïve|Müller|東京"),
     ],
 )
-def test_words(text: str, words: str) -> None:
+def test_tokenise_splits_words_and_keeps_paths_and_urls_whole(text: str, words: str) -> None:
     assert [token.text for token in tokenise(text)] == words.split("|")
 
 
-def test_places_are_those_of_the_text() -> None:
+def test_token_offsets_match_the_text() -> None:
     text = "  Don't   touch src/a.py…"
     assert all(text[start:end] == word for word, start, end in tokenise(text))
 
 
-def test_long_runs_take_no_long_time() -> None:
+def test_tokenise_handles_very_long_runs() -> None:
     assert len(tokenise("a/" * 50_000 + "." * 50_000 + "x." * 50_000)) > 0

@@ -65,7 +65,7 @@ def test_a_type_has_its_category_its_labels_and_its_default_weight(name: str) ->
     assert edge_type.pairs == pairs(joins)
 
 
-async def test_what_is_ingested_carries_the_default_weights(memory: Memory) -> None:
+async def test_ingested_edges_carry_the_default_weights_of_their_type(memory: Memory) -> None:
     told: list[dict[str, Any]] = [
         {"source": "crash", "type": "CAUSED", "target": "Parser", "certainty": 0.2},
         {"source": "Parser", "type": "DEPENDS_ON", "target": "Lexer"},

@@ -23,7 +23,7 @@ SAID = "Ana said: it's done - at last... Isn't it?"
         "* <p>Ana said: <b class='x'>it's</b> done -<br/>at last... __Isn't__ it?</p>",
     ],
 )
-def test_spaces_case_and_markup_say_nothing(text: str) -> None:
+def test_text_keys_ignore_spaces_case_and_markup(text: str) -> None:
     assert plain(text) == plain(SAID) == SAID.casefold()
     assert text_key(text) == text_key(SAID)
 
@@ -42,11 +42,11 @@ def test_spaces_case_and_markup_say_nothing(text: str) -> None:
         ("Ana saw Ben", "Ben saw Ana"),
     ],
 )
-def test_words_numbers_and_marks_do(one: str, other: str) -> None:
+def test_text_keys_differ_by_words_numbers_and_punctuation(one: str, other: str) -> None:
     assert text_key(one) != text_key(other)
 
 
-def test_of_code_case_and_marks_count_and_spaces_do_not() -> None:
+def test_verbatim_text_keys_keep_case_and_marks_but_not_spaces() -> None:
     assert text_key("def F(x):\n    return x", verbatim=True) == text_key("def F(x): return x", verbatim=True)
     assert text_key("# stop()", verbatim=True) != text_key("stop()", verbatim=True)
     assert text_key("Stop()", verbatim=True) != text_key("stop()", verbatim=True)
@@ -59,13 +59,13 @@ def test_of_code_case_and_marks_count_and_spaces_do_not() -> None:
 
 
 @given(st.text())
-def test_every_text_has_a_key_whatever_is_around_it(text: str) -> None:
+def test_every_text_has_a_key_that_ignores_surrounding_white_space(text: str) -> None:
     assert len(text_key(text)) == 32
     assert text_key(text) == text_key(f"  {text}\n")
 
 
 @pytest.mark.parametrize("mark", ["*", "`", "_", "> ", "<b", "<b>", "<p ", "- ", '"', "** ", "*a ", "\n>", "[", "`a "])
-def test_hostile_markup_takes_no_time(mark: str) -> None:
+def test_hostile_markup_is_stripped_within_seconds(mark: str) -> None:
     began = time.thread_time()
     plain(mark * (200_000 // len(mark)))
     assert time.thread_time() - began < 2

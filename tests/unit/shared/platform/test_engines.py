@@ -13,7 +13,7 @@ from vicw_shared.platform.engines import open_engines
 from vicw_shared.platform.settings import PlatformSettings
 
 
-async def test_that_no_embedding_server_is_named_is_said_while_the_graph_is_down(
+async def test_a_missing_embedding_url_is_reported_while_the_graph_is_down(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("VICW_NEO4J_URL", f"bolt://127.0.0.1:{free_port()}")

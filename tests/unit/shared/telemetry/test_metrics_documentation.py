@@ -9,11 +9,11 @@ from support.metrics.documentation import documented, registered
 _OF_WHAT_IS_STORED = {"tenant", "context", "id", "uid", "item", "point", "flow", "key", "job", "user"}
 
 
-def test_every_metric_is_listed_with_its_type_and_labels_and_nothing_else_is() -> None:
+def test_documented_metrics_equal_the_registered_metrics() -> None:
     assert sorted(documented()) == sorted(registered())
 
 
-def test_names_follow_the_conventions_and_labels_do_not_grow_with_what_is_stored() -> None:
+def test_metric_names_and_labels_follow_the_conventions() -> None:
     for metric in registered():
         assert re.fullmatch(r"vicw(_[a-z0-9]+)+", metric.name)
         assert metric.name.endswith("_total") == (metric.type == "counter")

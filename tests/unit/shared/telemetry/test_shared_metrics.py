@@ -57,7 +57,7 @@ def port() -> int:
     return free_port()
 
 
-def test_the_figures_of_processes_that_are_gone_are_kept_in_few_files(tmp_path: Path, port: int) -> None:
+def test_metrics_of_ended_processes_are_kept_in_few_files(tmp_path: Path, port: int) -> None:
     _, before, told = run(PROGRAM + GENERATIONS + SCRAPE, tmp_path, port)
     assert int(before) < 12, "nobody has asked yet"
     assert set(json.loads(told)) == {
@@ -71,7 +71,7 @@ def test_the_figures_of_processes_that_are_gone_are_kept_in_few_files(tmp_path: 
     assert list(tmp_path.glob("vicw-metrics-*")) == []
 
 
-def test_what_a_killed_worker_left_goes_when_the_next_one_starts_and_only_that(tmp_path: Path, port: int) -> None:
+def test_metric_files_of_a_killed_worker_are_removed_by_the_next(tmp_path: Path, port: int) -> None:
     environment = os.environ | {"TMPDIR": str(tmp_path), "VICW_METRICS_PORT": str(port)}
     command = [sys.executable, "-c", PROGRAM + "sys.stdin.read()"]
     with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as first:

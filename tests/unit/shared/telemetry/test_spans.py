@@ -87,7 +87,7 @@ async def client() -> AsyncIterator[httpx.AsyncClient]:
         yield opened
 
 
-async def test_a_request_goes_on_with_its_callers_trace(client: httpx.AsyncClient, ended: Ended) -> None:
+async def test_a_request_continues_the_trace_of_its_caller(client: httpx.AsyncClient, ended: Ended) -> None:
     told = (await client.post("/things/secret?secret=1", headers=_SENT)).json()
     server, work = ended()["POST /things/{thing}"], ended()["work"]
     assert (trace_of(server), parent_of(server), server.kind) == (_TRACE, _CALLER, SpanKind.SERVER)
@@ -103,13 +103,13 @@ async def test_a_request_goes_on_with_its_callers_trace(client: httpx.AsyncClien
 
 
 @pytest.mark.parametrize("header", ["", "nonsense", "00-" + "0" * 32 + f"-{_CALLER}-01", "é" * 3000])
-async def test_a_header_that_makes_no_sense_is_as_none(client: httpx.AsyncClient, ended: Ended, header: str) -> None:
+async def test_an_invalid_traceparent_header_is_ignored(client: httpx.AsyncClient, ended: Ended, header: str) -> None:
     answer = await client.post("/things/1", headers=[(b"traceparent", header.encode("latin-1"))])
     assert answer.status_code == 200
     assert parent_of(ended()["POST /things/{thing}"]) is None
 
 
-async def test_who_only_looks_starts_no_trace_but_may_go_on_with_one(client: httpx.AsyncClient, ended: Ended) -> None:
+async def test_get_requests_start_no_trace_but_may_continue_one(client: httpx.AsyncClient, ended: Ended) -> None:
     for path in ("/things/1", "/healthz", "/readyz", "/metrics", "/nowhere"):
         assert "traceparent" not in (await client.get(path)).text
     assert ended() == {}
@@ -117,7 +117,7 @@ async def test_who_only_looks_starts_no_trace_but_may_go_on_with_one(client: htt
     assert trace_of(ended()["GET /things/{thing}"]) == _TRACE
 
 
-async def test_a_failure_is_told_by_its_kind_and_never_in_its_words(client: httpx.AsyncClient, ended: Ended) -> None:
+async def test_spans_record_the_type_of_an_error_never_its_message(client: httpx.AsyncClient, ended: Ended) -> None:
     assert (await client.post("/things/broken")).status_code == 503
     assert ended()["POST /things/{thing}"].status.status_code is StatusCode.ERROR
     with pytest.raises(ZeroDivisionError), entry_span("outer", SpanRole.INTERNAL), span("inner"):
@@ -129,13 +129,13 @@ async def test_a_failure_is_told_by_its_kind_and_never_in_its_words(client: http
     assert "secret" not in str([one.to_json() for one in ended().values()])
 
 
-async def test_what_is_part_of_no_trace_stays_untold(ended: Ended) -> None:
+async def test_a_span_outside_a_trace_is_not_recorded(ended: Ended) -> None:
     with span("alone"):
         assert trace_headers() == {}
     assert ended() == {}
 
 
-async def test_stages_of_an_answer_hold_the_calls_of_engines(memory: Memory, ended: Ended) -> None:
+async def test_engine_calls_are_child_spans_of_retrieval_stages(memory: Memory, ended: Ended) -> None:
     await memory.ingest({"id": "1", "text": "The secret cat slept."})
     with entry_span("asked", SpanRole.SERVER, _SENT):
         await memory.retrieve("secret cat")
@@ -149,7 +149,7 @@ async def test_stages_of_an_answer_hold_the_calls_of_engines(memory: Memory, end
     assert "secret" not in str([one.to_json() for one in told.values()])
 
 
-async def test_who_waits_sees_in_the_trace_what_is_indexed_for_them(memory: Memory, ended: Ended) -> None:
+async def test_a_waiting_ingest_has_its_indexing_in_the_same_trace(memory: Memory, ended: Ended) -> None:
     with entry_span("asked", SpanRole.SERVER, _SENT):
         await memory.ingest({"id": "1", "text": "The cat slept."})
     told = ended()
@@ -160,7 +160,7 @@ async def test_who_waits_sees_in_the_trace_what_is_indexed_for_them(memory: Memo
     assert parent_of(told["index.upsert"]) == id_of(told["index.batch"])
 
 
-async def test_what_nobody_waits_for_is_indexed_in_a_trace_of_its_own(memory: Memory, ended: Ended) -> None:
+async def test_indexing_that_no_request_waits_for_has_its_own_trace(memory: Memory, ended: Ended) -> None:
     with entry_span("asked", SpanRole.SERVER, _SENT):
         await memory.ingest({"id": "1", "text": "The cat slept."}, wait=False)
     async with asyncio.timeout(10):
@@ -169,7 +169,7 @@ async def test_what_nobody_waits_for_is_indexed_in_a_trace_of_its_own(memory: Me
     assert parent_of(ended()["index.batch"]) is None
 
 
-def test_the_client_goes_on_with_the_trace_of_its_program(ended: Ended) -> None:
+def test_the_client_continues_the_trace_of_its_program(ended: Ended) -> None:
     seen: list[str | None] = []
 
     def handler(request: httpx.Request) -> httpx.Response:
@@ -185,7 +185,7 @@ def test_the_client_goes_on_with_the_trace_of_its_program(ended: Ended) -> None:
     assert seen[1].split("-")[1:3] == [trace_of(ended()["program"]), id_of(ended()["program"])]
 
 
-def test_spans_are_sent_to_the_collector_and_the_rest_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spans_are_sent_to_the_collector_by_the_time_traces_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment=test")
     with collecting() as collector:
         start_traces(TraceSettings(endpoint=collector.url), "a-service")
@@ -211,7 +211,7 @@ def run(code: str, **variables: str) -> str:
     return done.stdout
 
 
-def test_a_collector_that_is_away_delays_no_end() -> None:
+def test_an_unreachable_collector_does_not_delay_shutdown() -> None:
     code = """
 import time
 from vicw_shared.settings import TraceSettings
@@ -228,7 +228,7 @@ print(time.monotonic() - started)
     assert float(printed) < 1.5
 
 
-def test_traces_are_off_by_default_and_nothing_that_sends_them_is_imported() -> None:
+def test_traces_are_off_by_default_and_import_no_exporter() -> None:
     code = """
 import sys
 import vicw_ingest.app, vicw_retrieval.app, vicw_embedding.app, vicw_standalone.app, vicw_sleep.worker, vicw_sleep.beat
@@ -243,14 +243,14 @@ print([name for name in sys.modules if name.startswith(sending)])
     assert printed == "[]\n"
 
 
-def test_an_endpoint_that_is_no_address_is_told_by_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_trace_endpoint_is_named_by_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VICW_TRACES_ENDPOINT", "collector:4318")
     told = "VICW_TRACES_ENDPOINT is 'collector:4318' in the environment"
     with pytest.raises(SettingsError, match=told), named_by_variable():
         TraceSettings()
 
 
-def test_traces_without_what_sends_them_say_what_to_install() -> None:
+def test_traces_without_an_exporter_name_the_package_to_install() -> None:
     code = """
 import sys
 sys.modules["opentelemetry.exporter.otlp.proto.http.trace_exporter"] = None

@@ -13,7 +13,7 @@ from vicw_shared.errors import InvalidInputError, StateConflictError, Unavailabl
 from vicw_shared.telemetry.engines import measured
 
 
-async def test_an_ingest_books_its_stages_its_items_and_its_indexing(memory: Memory) -> None:
+async def test_an_ingest_measures_its_stages_items_and_indexing(memory: Memory) -> None:
     taken = [
         counted("vicw_ingest_stage_seconds_count", stage=stage)
         for stage in ("check", "commit", "draft", "plan", "chain", "store", "wait")
@@ -33,7 +33,7 @@ async def test_an_ingest_books_its_stages_its_items_and_its_indexing(memory: Mem
     assert (created(), unchanged(), woken()) == (1, 1, 1)
 
 
-async def test_an_answer_books_its_stages_channels_and_results(memory: Memory) -> None:
+async def test_a_retrieval_measures_its_stages_channels_and_results(memory: Memory) -> None:
     await memory.ingest({"id": "1", "text": "The cat slept."})
     stages = ("embed", "channels", "cross_score", "fuse", "domain", "expand", "synthesize")
     booked = {stage: counted("vicw_retrieve_stage_seconds_sum", stage=stage) for stage in stages}
@@ -47,7 +47,7 @@ async def test_an_answer_books_its_stages_channels_and_results(memory: Memory) -
     assert (answers(), results()) == (1, 1)
 
 
-async def test_an_answer_that_had_to_do_without_a_part_is_counted(memory: Memory) -> None:
+async def test_a_degraded_answer_is_counted_by_the_missing_part(memory: Memory) -> None:
     await memory.ingest({"id": "1", "text": "The cat slept."})
     degraded = counted("vicw_retrieve_degraded_total", part="dense")
     failed = counted("vicw_retrieve_channel_failures_total", channel="dense", reason="error")
@@ -66,7 +66,7 @@ async def test_the_backlog_metric_counts_waiting_passages(memory: Memory) -> Non
     assert figure("vicw_index_backlog_points") == 3
 
 
-async def test_a_stage_does_not_book_what_a_stage_inside_it_takes() -> None:
+async def test_a_stage_excludes_the_time_of_a_nested_stage() -> None:
     watch = StageTimer()
     with watch.stage("outer"):
         with watch.stage("inner"):
@@ -80,7 +80,7 @@ async def test_a_stage_does_not_book_what_a_stage_inside_it_takes() -> None:
     assert took["total"] >= took["inner"] + took["outer"]
 
 
-def test_a_stage_that_fails_is_booked_all_the_same() -> None:
+def test_a_failed_stage_is_measured_too() -> None:
     watch, booked = StageTimer(), counted("vicw_retrieve_stage_seconds_count", stage="failing")
     with pytest.raises(ZeroDivisionError), watch.stage("failing"):
         raise ZeroDivisionError
@@ -110,7 +110,7 @@ class Step(Adapter):
     async def put(self) -> None: ...
 
 
-async def test_operations_of_an_adapter_are_measured_and_its_failures_counted_by_kind() -> None:
+async def test_adapter_operations_are_timed_and_failures_counted_by_type() -> None:
     calls = counted("vicw_engine_seconds_count", engine="test", operation="ask")
     away = counted("vicw_engine_errors_total", engine="test", operation="ask", error="dependency-unavailable")
     odd = counted("vicw_engine_errors_total", engine="test", operation="ask", error="ZeroDivisionError")
@@ -126,14 +126,14 @@ async def test_operations_of_an_adapter_are_measured_and_its_failures_counted_by
         assert figure("vicw_engine_seconds_count", engine="test", operation=operation) == 0
 
 
-async def test_what_a_caller_did_wrong_is_no_failure_of_an_engine() -> None:
+async def test_a_callers_conflict_is_not_counted_as_an_engine_failure() -> None:
     conflict = counted("vicw_engine_errors_total", engine="test", operation="ask", error="conflict")
     with pytest.raises(StateConflictError):
         await Adapter().ask(StateConflictError("told to"))
     assert conflict() == 0
 
 
-async def test_a_step_inside_an_operation_is_named_after_it() -> None:
+async def test_a_nested_operation_is_measured_under_its_outer_name() -> None:
     step = counted("vicw_engine_seconds_count", engine="test", operation="write.put")
     whole = counted("vicw_engine_seconds_count", engine="test", operation="ask")
     await Step().put()
@@ -141,7 +141,7 @@ async def test_a_step_inside_an_operation_is_named_after_it() -> None:
     assert (step(), whole()) == (1, 1), "what a class inherits is measured once, by the name it has there"
 
 
-async def test_the_embedded_stores_and_the_embedder_tell_of_their_operations(memory: Memory) -> None:
+async def test_the_embedded_stores_measure_their_operations(memory: Memory) -> None:
     written = counted("vicw_engine_seconds_count", engine="sqlite", operation="write")
     steps = counted("vicw_engine_seconds_count", engine="sqlite", operation="write.put_nodes")
     upserts = counted("vicw_engine_seconds_count", engine="edge", operation="upsert")

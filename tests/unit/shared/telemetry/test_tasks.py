@@ -15,7 +15,7 @@ from vicw_shared.logs import current_request_id
 from vicw_shared.settings import RedisSettings
 
 
-class Nothing:
+class EmptyWiring:
     """What a worker opens."""
 
     async def open(self) -> None: ...
@@ -27,16 +27,16 @@ def request(**fields: str) -> SimpleNamespace:
     return SimpleNamespace(id="task-id", task="t", **fields)
 
 
-async def see_request(_: Nothing) -> str | None:
+async def see_request(_: EmptyWiring) -> str | None:
     return current_request_id()
 
 
-async def fail(_: Nothing) -> None:
+async def fail(_: EmptyWiring) -> None:
     raise UnavailableError("graph", "told to")
 
 
 def test_each_task_works_under_the_id_of_the_request_that_sent_it() -> None:
-    runtime = Runtime(Nothing)
+    runtime = Runtime(EmptyWiring)
     try:
         assert runtime.run(request(**{REQUEST_ID: "first"}), see_request) == "first"
         assert runtime.run(request(**{REQUEST_ID: "second"}), see_request) == "second"
@@ -46,7 +46,7 @@ def test_each_task_works_under_the_id_of_the_request_that_sent_it() -> None:
 
 
 def test_tasks_are_measured_and_their_failures_counted_by_kind() -> None:
-    runtime = Runtime(Nothing)
+    runtime = Runtime(EmptyWiring)
     run = counted("vicw_task_seconds_count", task="t")
     failed = counted("vicw_task_failures_total", task="t", error="dependency-unavailable")
     try:
@@ -70,7 +70,7 @@ class EnoughError(Exception):
     """So often has nobody tried before."""
 
 
-def test_a_worker_waits_for_its_broker_however_long_that_is_away() -> None:
+def test_a_worker_keeps_retrying_to_connect_to_its_broker() -> None:
     app = make_celery("test", RedisSettings.model_validate({"url": f"redis://127.0.0.1:{free_port()}/0"}))
     tries = 0
 

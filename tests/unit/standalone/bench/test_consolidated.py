@@ -34,7 +34,9 @@ async def consolidated(tmp_path: Path, store: Path) -> Consolidated:
         return found
 
 
-async def test_a_run_that_was_stopped_goes_on_and_counts_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_interrupted_consolidated_fill_continues_and_counts_everything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(targets, "scan_pages", partial(scan_pages, limit=1))
     one, other = tmp_path / "one", tmp_path / "other"
     for store in (one, other):

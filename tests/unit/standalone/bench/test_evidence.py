@@ -27,7 +27,7 @@ def quiet(step: str, done: int, total: int) -> None:
     assert 0 <= done <= total
 
 
-def test_a_text_holds_the_share_of_the_runs_that_stand_in_it() -> None:
+def test_share_in_is_the_fraction_of_evidence_runs_in_a_text() -> None:
     evidence = runs_of("The witch slept in the tower until the bell rang.")  # ten words: six runs
     assert share_in("[1] the WITCH slept, in the tower until ...", evidence) == 3 / 6
     assert share_in("nothing of it", evidence) == 0
@@ -36,7 +36,7 @@ def test_a_text_holds_the_share_of_the_runs_that_stand_in_it() -> None:
 
 
 @given(st.text(min_size=1))
-def test_a_text_holds_itself(text: str) -> None:
+def test_a_text_contains_all_of_its_own_runs(text: str) -> None:
     runs = runs_of(text)
     assert not runs or share_in(text, runs) == 1
 
@@ -59,7 +59,7 @@ async def test_every_way_is_measured_within_the_budget(tmp_path: Path, budget: i
     assert told["budget"] == budget
 
 
-async def test_a_store_that_holds_nothing_yet_is_filled_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_measuring_evidence_fills_an_empty_store_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     without_model(monkeypatch)
     data = load_set(write_set(tmp_path / "tales", TALES, domain="prose"))
     run = Run(settings_for(tmp_path / "unused"), tmp_path / "stores", Extract.AUTO, None, None)

@@ -21,7 +21,7 @@ def fact(text: str, subject: str, predicate: str) -> FactSentence:
     return FactSentence(text=text, relations=(Fact(subject=subject, predicate=predicate),))
 
 
-def test_causes_are_judged() -> None:
+def test_measure_causes_computes_precision_recall_and_direction() -> None:
     scores = measure_causes(
         [
             cause("The build broke because the disk was full .", "the disk was full", "The build broke"),
@@ -35,7 +35,7 @@ def test_causes_are_judged() -> None:
     assert (scores.cause, scores.effect, scores.direction) == (0.5, 0.5, 0.5)
 
 
-def test_facts_are_judged() -> None:
+def test_measure_facts_computes_found_subject_and_verb_rates() -> None:
     scores = measure_facts(
         [
             fact("Ana rejected the plan .", "Ana", "rejected"),
@@ -47,16 +47,16 @@ def test_facts_are_judged() -> None:
     assert (scores.found, scores.subject, scores.verb, scores.both) == (0.5, 0.5, 1.0, 0.5)
 
 
-def test_tokenised_text_is_joined_as_people_write_it() -> None:
+def test_joined_restores_the_spacing_of_tokenised_text() -> None:
     assert joined("`` It 's ( not ) done , '' he said .") == '"It\'s (not) done," he said.'
 
 
-def test_overlap_counts_words_of_both() -> None:
+def test_token_overlap_counts_the_words_of_both_texts() -> None:
     assert token_overlap("the old cat", "the cat") == pytest.approx(0.8)
     assert token_overlap("a", "b") == 0
 
 
-def test_a_folder_is_measured_and_written_as_json(tmp_path: Path) -> None:
+def test_bench_extract_measures_a_folder_and_writes_json(tmp_path: Path) -> None:
     (tmp_path / "causes").mkdir()
     line = cause("It broke because it fell .", "it fell", "It broke").model_dump_json()
     (tmp_path / "causes" / "sentences.jsonl.gz").write_bytes(gzip.compress(line.encode()))
@@ -77,7 +77,7 @@ def test_a_folder_is_measured_and_written_as_json(tmp_path: Path) -> None:
         ("causes", "nonsense", "line 1"),
     ],
 )
-def test_a_bad_set_is_told_of(tmp_path: Path, folder: str, content: str | None, told: str) -> None:
+def test_bench_extract_reports_a_bad_sentence_set(tmp_path: Path, folder: str, content: str | None, told: str) -> None:
     (tmp_path / folder).mkdir()
     if content is not None:
         (tmp_path / folder / "sentences.jsonl").write_text(content)

@@ -44,7 +44,7 @@ def opened(store: Path, embedder: Embedder | None = None) -> AbstractAsyncContex
     return open_local(settings_for(store.parent / "unused"), store, embedder or HashEmbedder())
 
 
-async def test_a_set_is_filled_once_and_asked_in_every_way(tmp_path: Path) -> None:
+async def test_a_set_is_filled_once_and_measured_in_every_variant(tmp_path: Path) -> None:
     data = load_set(write_set(tmp_path / "code", CODE, domain="code"))
     store = tmp_path / "store"
     async with opened(store) as target:
@@ -95,7 +95,7 @@ async def wordy_server() -> AsyncIterator[tuple[OpenAIEmbedder, list[int]]]:
         yield OpenAIEmbedder(base_url=str(server.make_url("/v1")), model="w"), told
 
 
-async def test_tokens_a_second_are_those_that_the_embedder_read_while_the_set_was_filled(tmp_path: Path) -> None:
+async def test_tokens_per_second_counts_only_tokens_embedded_during_the_fill(tmp_path: Path) -> None:
     data = load_set(write_set(tmp_path / "code", CODE, domain="code"))
     store = tmp_path / "store"
     async with wordy_server() as (embedder, told), opened(store, embedder) as target:
@@ -108,7 +108,7 @@ async def test_tokens_a_second_are_those_that_the_embedder_read_while_the_set_wa
     assert asked.filled == filled, "questions are not counted"
 
 
-def test_throughput_is_shown_only_by_the_run_that_remembered_all_of_the_set() -> None:
+def test_throughput_is_shown_only_if_the_run_stored_the_set() -> None:
     def shown(filled: Filled, *, now: bool = True) -> tuple[list[str], tuple[float | None, float | None]]:
         way = Measured("as set", score([]), {})
         report = SetReport("x", 10, 0, 0, filled, now, (way,))
@@ -123,7 +123,7 @@ def test_throughput_is_shown_only_by_the_run_that_remembered_all_of_the_set() ->
     assert shown(Filled(10, 10, 4000, 2.0, 1000), now=False) == (["", ""], (None, None))
 
 
-def test_an_ablation_tells_what_each_mechanism_is_worth() -> None:
+def test_an_ablation_reports_the_gain_of_each_mechanism() -> None:
     def way(name: str, recall: float) -> Measured:
         return Measured(name, replace(score([]), recall_at_5=recall, recall_at_10=recall), {})
 
@@ -138,7 +138,7 @@ def test_an_ablation_tells_what_each_mechanism_is_worth() -> None:
     assert not any(str(column.header).startswith("worth") for column in fidelity_table([alone]).columns)
 
 
-async def test_a_stopped_run_goes_on(tmp_path: Path) -> None:
+async def test_an_interrupted_fidelity_run_continues_with_the_filled_store(tmp_path: Path) -> None:
     data = load_set(write_set(tmp_path / "code", CODE, domain="code"))
     store = tmp_path / "store"
 
@@ -159,7 +159,7 @@ async def test_a_stopped_run_goes_on(tmp_path: Path) -> None:
     assert report.ways[0].overall.recall_at_5 == 1.0
 
 
-async def test_pooled_sets_are_asked_without_a_domain_and_with_it(tmp_path: Path) -> None:
+async def test_pooled_sets_are_measured_with_and_without_a_domain(tmp_path: Path) -> None:
     sets = [
         load_set(write_set(tmp_path / "code", CODE, domain="code")),
         load_set(write_set(tmp_path / "tales", TALES, domain="prose")),
@@ -173,7 +173,7 @@ async def test_pooled_sets_are_asked_without_a_domain_and_with_it(tmp_path: Path
     assert [row.recall_given for row in rows] == [1.0, 1.0, 1.0], "a namesake of another context is no evidence"
 
 
-def test_questions_of_no_task_are_compared_apart() -> None:
+def test_questions_without_a_task_are_compared_with_single_channels_apart() -> None:
     def way(name: str, *found: str) -> Measured:
         answers = [Answered("", (one,), frozenset("a"), 1.0) for one in found]
         return Measured(name, score(answers), {}, score(answers[:2]))
@@ -186,7 +186,7 @@ def test_questions_of_no_task_are_compared_apart() -> None:
     assert alone.unsure_against_single is None, "without single channels"
 
 
-def test_separation_is_counted_over_slots() -> None:
+def test_foreign_share_counts_slots_of_questions_with_a_domain() -> None:
     def answer(found: str, *domains: str) -> Answered:
         return Answered("", tuple(found), frozenset("a"), 1.0, "code", domains)
 
@@ -197,7 +197,7 @@ def test_separation_is_counted_over_slots() -> None:
     assert row.categories[""].slots == 3
 
 
-async def test_the_report_is_complete(tmp_path: Path) -> None:
+async def test_the_fidelity_report_has_lines_tables_and_json(tmp_path: Path) -> None:
     data = load_set(write_set(tmp_path / "code", CODE, domain="code"))
     async with opened(tmp_path / "store") as target:
         report = await measure(target, data, None, ABLATION, quiet)
@@ -216,7 +216,7 @@ async def test_the_report_is_complete(tmp_path: Path) -> None:
     assert separation_table([compare("x", [], [])]).row_count == 1
 
 
-async def test_names_alone_find_who_is_mentioned_once_somebody_reads_the_items(tmp_path: Path) -> None:
+async def test_the_names_variant_finds_entities_only_with_extraction(tmp_path: Path) -> None:
     texts = ["Marta Kowalska met Olek in Gdansk.", "Marta Kowalska was late again.", "The ferry was late."]
     data = load_set(write_set(tmp_path / "talk", texts, domain="general"))
     found = {}
@@ -240,7 +240,7 @@ def test_only_a_noticeable_loss_is_marked() -> None:
     assert against_single_lines([loses(0.01)]) == ["rrf vs better single channel, x: R@10 -0.010"]
 
 
-async def test_doubtful_figures_are_named(tmp_path: Path) -> None:
+async def test_caveat_lines_name_left_out_items_and_degraded_answers(tmp_path: Path) -> None:
     folder = write_set(tmp_path / "code", CODE, domain="code")
     with (folder / "items.jsonl").open("a") as file:
         file.write('{"id": "blank", "context": "shared", "text": " "}')
@@ -256,7 +256,7 @@ async def test_doubtful_figures_are_named(tmp_path: Path) -> None:
     ]
 
 
-def test_a_store_that_is_filled_though_there_is_one_of_another_model_is_told_of(tmp_path: Path) -> None:
+def test_filling_anew_is_announced_if_a_store_of_another_model_exists(tmp_path: Path) -> None:
     assert anew(tmp_path / "small-0123") is None, "nothing is there: filling it is no surprise"
     (tmp_path / "small-4567").mkdir()
     line = anew(tmp_path / "small-0123")

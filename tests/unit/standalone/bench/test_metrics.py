@@ -55,7 +55,7 @@ def test_scores_are_means_over_the_questions() -> None:
     assert (scores.p50_ms, scores.p95_ms) == (20, 30)
 
 
-def test_no_questions_have_no_scores() -> None:
+def test_scores_without_questions_are_nan() -> None:
     assert score([]).questions == 0
     assert math.isnan(score([]).recall_at_10)
     assert math.isnan(score([]).p50_ms)

@@ -15,7 +15,7 @@ AMBIGUOUS = Path(__file__).parents[3] / "bench" / "data"
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_reads_plain_and_packed_sets(tmp_path: Path, packed: bool) -> None:
+def test_load_set_reads_plain_and_packed_sets(tmp_path: Path, packed: bool) -> None:
     data = load_set(write_set(tmp_path / "code", CODE, domain="code", packed=packed))
     assert data.name == "code"
     assert [entry.item.text for entry in data.items] == list(CODE)
@@ -42,7 +42,9 @@ def test_packing_does_not_change_the_digest(tmp_path: Path) -> None:
         ({}, {"query_time": "2026-01-19"}, "queries.jsonl:1: query_time"),
     ],
 )
-def test_says_which_line_is_wrong(tmp_path: Path, item: dict[str, Any], query: dict[str, Any], complaint: str) -> None:
+def test_a_faulty_set_raises_an_error_naming_the_line(
+    tmp_path: Path, item: dict[str, Any], query: dict[str, Any], complaint: str
+) -> None:
     write_lines(tmp_path / "items.jsonl", [ITEM | item])
     write_lines(tmp_path / "queries.jsonl", [QUERY | query])
     with pytest.raises(BenchDataError) as caught:
@@ -50,21 +52,21 @@ def test_says_which_line_is_wrong(tmp_path: Path, item: dict[str, Any], query: d
     assert complaint in caught.value.detail
 
 
-def test_an_id_names_one_item_of_its_context(tmp_path: Path) -> None:
+def test_a_repeated_item_id_in_a_context_is_refused(tmp_path: Path) -> None:
     write_lines(tmp_path / "items.jsonl", [ITEM, ITEM | {"context": "d"}, ITEM])
     write_lines(tmp_path / "queries.jsonl", [QUERY])
     with pytest.raises(BenchDataError, match="twice"):
         load_set(tmp_path)
 
 
-def test_a_broken_file_is_named(tmp_path: Path) -> None:
+def test_a_broken_gzip_file_is_named_in_the_error(tmp_path: Path) -> None:
     (tmp_path / "items.jsonl.gz").write_bytes(b"\x1f\x8b\x08not gzip")
     write_lines(tmp_path / "queries.jsonl", [QUERY])
     with pytest.raises(BenchDataError, match=r"items\.jsonl\.gz cannot be read"):
         load_set(tmp_path)
 
 
-def test_finds_the_sets_of_a_folder(tmp_path: Path) -> None:
+def test_find_sets_returns_the_sets_of_a_folder(tmp_path: Path) -> None:
     for name in ("b", "a"):
         write_set(tmp_path / name, CODE, domain="code", packed=name == "a")
     write_lines(tmp_path / "sentences" / "sentences.jsonl", [])
@@ -100,7 +102,7 @@ def test_a_request_holds_one_context_and_domain_in_file_order(tmp_path: Path) ->
     assert [item.text for item in made[0].items] == [f"text {n}" for n in range(BATCH)]
 
 
-def test_the_ambiguous_set_asks_for_both_worlds_of_each_word() -> None:
+def test_the_ambiguous_set_has_both_domains_of_each_word() -> None:
     data = load_set(AMBIGUOUS / "ambiguous")
     domains = {str(entry.item.id): entry.domain for entry in data.items}
     texts = {str(entry.item.id): f"{entry.item.name} {entry.item.text}".lower() for entry in data.items}

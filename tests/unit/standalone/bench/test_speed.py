@@ -27,7 +27,7 @@ def quiet(step: str, done: int, total: int) -> None:
     assert 0 <= done <= total
 
 
-def test_the_ratio_is_the_median_of_the_rounds() -> None:
+def test_the_ingest_ratio_is_the_median_of_the_rounds() -> None:
     growth = Growth(Counter({"Chunk": 4}), Counter({"NEXT": 2}), largest_degree=3, busiest="Ana")
     report = IngestReport(4, 6, 100, through=(8.0, 10.0, 9.0), alone=(10.0, 20.0, 10.0), growth=growth)
     assert report.ratio == 0.8, "of 0.8, 0.5 and 0.9"
@@ -44,7 +44,7 @@ def test_disk_counts_blocks_not_lengths(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("status", "error"), [(202, UnavailableError), (503, RetryLaterError)])
-async def test_what_was_not_stored_and_found_at_once_is_not_measured(status: int, error: type[Exception]) -> None:
+async def test_post_all_raises_unless_items_are_stored_and_indexed_at_once(status: int, error: type[Exception]) -> None:
     tries: list[str] = []
 
     async def answer(request: web.Request) -> web.Response:
@@ -61,7 +61,7 @@ async def test_what_was_not_stored_and_found_at_once_is_not_measured(status: int
 
 
 @pytest.mark.process
-async def test_speed_of_a_real_server(tmp_path: Path) -> None:
+async def test_measure_speed_reports_latency_memory_and_disk_of_a_real_server(tmp_path: Path) -> None:
     settings = settings_for(tmp_path / "base")
     identity = await identity_of(settings)
     report = await measure_speed(settings, tmp_path / "store", identity, 60, (1, 2), 4, quiet)
@@ -78,7 +78,7 @@ async def test_speed_of_a_real_server(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-async def test_what_the_write_path_leaves_of_the_embedder_and_how_the_graph_grows(tmp_path: Path) -> None:
+async def test_measure_ingest_reports_throughput_ratio_and_graph_growth(tmp_path: Path) -> None:
     texts = ["Ana Souza moved to Lyon. The build failed because the disk was full.", "Bram met Ana Souza."]
     given = [IngestRequest(context=f"c{n}", domain="general", items=tuple(map(said, texts))) for n in range(2)]
     report = await measure_ingest(settings_for(tmp_path / "base"), given, Extract.RULES, 3, quiet)
@@ -104,7 +104,7 @@ def said(text: str) -> Item:
 
 
 @pytest.mark.process
-async def test_fidelity_of_a_running_server(tmp_path: Path) -> None:
+async def test_fidelity_is_measured_over_http_on_a_running_server(tmp_path: Path) -> None:
     data = load_set(write_set(tmp_path / "code", CODE, domain="code"))
     settings = settings_for(tmp_path / "base")
     async with (

@@ -18,7 +18,7 @@ from vicw_standalone.bench.synthetic import TURNS_OF_A_FLOW, Chat
 from vicw_standalone.bench.targets import open_local
 
 
-def test_chats_have_the_shape_of_chats() -> None:
+def test_synthetic_chats_have_realistic_lengths_flows_and_word_frequencies() -> None:
     items = [item for request in Chat().requests(2000) for item in request.items]
     lengths = [len(item.text.split()) for item in items]
     assert len({item.text for item in items}) == len({item.id for item in items}) == 2000
@@ -35,7 +35,7 @@ def test_the_same_seed_gives_the_same_chats_and_distinct_questions() -> None:
     assert len(set(Chat().questions(500))) == 500
 
 
-async def test_a_synthetic_store_opens_with_the_model_it_stands_for(tmp_path: Path) -> None:
+async def test_a_synthetic_store_opens_with_the_model_of_its_identity(tmp_path: Path) -> None:
     identity = await HashEmbedder().identity()
     seeded = SeededEmbedder(identity)
     rows = await seeded.embed(["a", "b", "a"], Lane.BULK)

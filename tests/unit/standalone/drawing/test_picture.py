@@ -62,7 +62,7 @@ def message(uid: str, text: str, speaker: str = "Ana") -> dict[str, Any]:
     return node(uid, subtype="message", id=uid, name=speaker, speaker=speaker, text=text, timestamp=AT)
 
 
-def test_the_picture_of_a_failure() -> None:
+def test_draw_renders_a_cause_as_a_mermaid_flowchart() -> None:
     told = [
         node("stale", name="The lock file was stale", source_item="t1"),
         node("broke", name="The build broke", source_item="t1"),
@@ -94,7 +94,7 @@ def test_the_picture_of_a_failure() -> None:
     )
 
 
-def test_an_item_and_the_page_that_it_is_the_text_of_are_told_apart() -> None:
+def test_an_item_and_its_page_get_different_labels() -> None:
     page, item = node("page", "Entity", subtype="page", name="Rules"), node("item", "Entity", id="a.md", name="Rules")
     other = node("other", "Entity", subtype="page", name="Handbook")
     edges = [edge("item", "MENTIONS", "page"), edge("page", "LINKS_TO", "other"), edge("item", "MENTIONS", "other")]
@@ -119,7 +119,7 @@ def test_past_statements_are_drawn_with_their_end() -> None:
     assert chart.kinds["Ana, 2026-01-19 10:00\nAna lives in Porto."] == {"event", "start"}
 
 
-def test_a_sentence_without_a_cause_is_in_the_box_of_its_item() -> None:
+def test_a_statement_without_a_cause_is_drawn_in_its_items_box() -> None:
     mere = [
         node("s", source_item="t1", name="Ana slept"),
         node("mine", source_item="t1"),
@@ -142,7 +142,7 @@ def test_a_sentence_without_a_cause_is_in_the_box_of_its_item() -> None:
     ], "who did it is not told of what somebody else said"
 
 
-def test_what_two_texts_tell_in_the_same_words_is_one_box() -> None:
+def test_statements_with_the_same_words_are_drawn_as_one_box() -> None:
     told = [
         node("a", source_item="t1", name="It rained"),
         node("b", source_item="t2", name="it  RAINED"),
@@ -157,7 +157,7 @@ def test_what_two_texts_tell_in_the_same_words_is_one_box() -> None:
     assert chart.lines == [("It rained", "==>", "CAUSED", "c"), ("x", "==>", "CAUSED 0.75", "It rained")]
 
 
-def test_things_that_were_merged_are_one_box_unless_merges_are_what_is_asked_for() -> None:
+def test_merged_entities_are_one_box_unless_merges_are_drawn() -> None:
     things = [node(name, "Entity") for name in ("Anna", "Ana", "A", "Ben")]
     edges = [edge("Anna", "MERGED_INTO", "Ana"), edge("A", "MERGED_INTO", "Anna"), edge("Ben", "RELATED_TO", "A")]
     found = answer(things, edges, "A")
@@ -182,7 +182,7 @@ def test_things_that_were_merged_are_one_box_unless_merges_are_what_is_asked_for
         ({"label": "Event", "source_item": "elsewhere"}, "statement"),
     ],
 )
-def test_what_a_thing_is_shows_in_its_shape(fields: dict[str, Any], kind: str) -> None:
+def test_label_and_subtype_decide_the_kind_of_a_box(fields: dict[str, Any], kind: str) -> None:
     assert read(draw(answer([node("x", **fields)], []))).kinds == {"x": {kind}}
 
 
@@ -199,14 +199,14 @@ def hostile_answer(text: str) -> GraphAnswer:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_a_hostile_name_is_a_label_and_nothing_else(text: str) -> None:
+def test_a_hostile_name_is_drawn_only_as_a_label(text: str) -> None:
     chart = read(draw(hostile_answer(text)))
     assert (len(chart.boxes), len(chart.lines)) == (3, 3)
     assert draw(hostile_answer(text)).replace("\n", "").isprintable()
 
 
 @given(st.text(max_size=80))
-def test_any_text_is_a_label_that_shows_what_it_says(text: str) -> None:
+def test_any_text_is_drawn_as_a_label_with_its_printable_characters(text: str) -> None:
     (box, other) = read(write([Box(EVENT, [text]), Box(STATEMENT, ["x"])], [DiagramLine(0, 1, text)])).boxes
     assert other == "x"
     kept = [ch for ch in text if ch.isprintable()]

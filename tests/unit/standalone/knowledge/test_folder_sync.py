@@ -35,12 +35,12 @@ def sent(made: SyncPlan) -> list[tuple[str, str]]:
     return [(item, file.path) for item, file in made.send]
 
 
-def test_what_is_as_it_was_is_not_sent() -> None:
+def test_unchanged_files_are_not_sent() -> None:
     made = plan([file("a.md", "x"), file("b.md", "new")], [page("a.md", "x"), page("b.md", "old")])
     assert (sent(made), made.same, made.retract) == ([("f/b.md", "b.md")], 1, [])
 
 
-def test_pages_go_before_code() -> None:
+def test_pages_are_sent_before_code_files() -> None:
     made = plan([file("a.py", "x"), file("z.md", "y")], [])
     assert sent(made) == [("f/z.md", "z.md"), ("f/a.py", "a.py")]
 
@@ -50,33 +50,33 @@ def test_a_file_that_moved_keeps_its_item() -> None:
     assert (sent(made), made.moved, made.retract) == ([("f/a.md", "sub/a.md")], 1, [])
 
 
-def test_one_that_moved_and_changed_is_known_by_its_id() -> None:
+def test_a_moved_and_changed_file_is_matched_by_its_key() -> None:
     made = plan([file("b.md", "new", "K-1")], [page("a.md", "old", key="K-1"), page("c.md", "c", key="K-2")])
     assert (sent(made), made.retract) == ([("f/a.md", "b.md")], ["f/c.md"])
 
 
-def test_of_files_with_one_content_the_one_of_the_same_name_is_meant() -> None:
+def test_a_moved_file_with_duplicate_content_is_matched_by_file_name() -> None:
     made = plan([file("new/b.md", "x")], [page("old/a.md", "x"), page("old/b.md", "x")])
     assert (sent(made), made.retract) == ([("f/old/b.md", "new/b.md")], ["f/old/a.md"])
 
 
-def test_a_new_file_in_the_place_of_one_that_moved_gets_an_id_of_its_own() -> None:
+def test_a_new_file_at_a_moved_files_path_gets_another_id() -> None:
     made = plan([file("a.md", "new"), file("b.md", "x")], [page("b.md", "x", item="f/a.md")])
     assert (sent(made), made.same) == ([("f/a.md~2", "a.md")], 1)
 
 
-def test_what_may_be_there_is_not_retracted() -> None:
+def test_items_of_unread_files_are_not_retracted() -> None:
     known = [page("a.md", "x"), page("dir/b.md", "x"), page("dirty.md", "y")]
     assert plan([], known, unread={"a.md", "dir"}).retract == ["f/dirty.md"]
 
 
-def test_two_items_of_one_path_become_one() -> None:
+def test_a_second_item_of_the_same_path_is_retracted() -> None:
     known = [page("a.md", "x", item="old"), page("a.md", "x", item="new")]
     made = plan([file("a.md", "x")], known)
     assert (made.same, made.retract) == (1, ["old"])
 
 
-def test_a_folder_is_read_without_following_or_opening_anything(tmp_path: Path) -> None:
+def test_read_folder_skips_pipes_binaries_and_broken_links(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("---\nid: K\n---\nText")
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "bin").write_bytes(b"\x00")
@@ -90,13 +90,13 @@ def test_a_folder_is_read_without_following_or_opening_anything(tmp_path: Path) 
     assert found.unread == {"loop", "latin.md"}
 
 
-def test_the_digest_is_that_of_what_is_sent(tmp_path: Path) -> None:
+def test_the_digest_of_a_file_is_that_of_the_text_sent(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("cafe\u0301")
     (read,) = read_folder(tmp_path).pages.values()
     assert read.sha256 == hashlib.sha256(read.item("f", "i").text.encode()).hexdigest()
 
 
-def test_watching_waits_until_files_are_at_rest_and_tries_again(tmp_path: Path) -> None:
+def test_watch_syncs_after_files_are_at_rest_and_again_after_failure(tmp_path: Path) -> None:
     stop, looks = threading.Event(), [False, True, True]
     calls: list[int] = []
 
@@ -115,7 +115,7 @@ def test_watching_waits_until_files_are_at_rest_and_tries_again(tmp_path: Path) 
     assert calls == [1, 1, 2]
 
 
-def test_one_name_is_one_folder(tmp_path: Path) -> None:
+def test_a_folder_name_taken_by_another_folder_is_refused(tmp_path: Path) -> None:
     register, here, there = tmp_path / "r.json", tmp_path / "a" / "notes", tmp_path / "b" / "notes"
     for folder in (here, there):
         folder.mkdir(parents=True)

@@ -23,7 +23,7 @@ from vicw_standalone.vector_folders import folder_of, others
 from vicw_standalone.wiring import Standalone
 
 
-class Stopping(HashEmbedder):
+class BlockingEmbedder(HashEmbedder):
     """Blocks at bulk work once ``left`` texts are embedded, as if the model took very long."""
 
     def __init__(self, name: str, left: int) -> None:
@@ -66,7 +66,7 @@ def bulk(embedder: HashEmbedder) -> list[str]:
     return [text for lane, text in embedder.seen if lane is Lane.BULK]
 
 
-async def test_the_model_is_changed_while_items_are_remembered_and_asked_for(store: Path) -> None:
+async def test_the_model_is_changed_while_items_are_stored_and_found(store: Path) -> None:
     old, new = HashEmbedder("old"), HashEmbedder("new")
     async with open_memory(store, old, new) as memory:
         await memory.ingest(*items(*range(150)), wait=True)
@@ -120,7 +120,7 @@ async def test_the_model_is_changed_while_items_are_remembered_and_asked_for(sto
 
 
 async def test_an_interrupted_reindexing_continues_and_embeds_nothing_twice(store: Path) -> None:
-    first = Stopping("new", left=100)
+    first = BlockingEmbedder("new", left=100)
     async with open_memory(store, HashEmbedder("old"), first) as memory:
         memory.standalone.indexer.batch = 20
         await memory.ingest(*items(*range(300)))
@@ -139,7 +139,7 @@ async def test_an_interrupted_reindexing_continues_and_embeds_nothing_twice(stor
         assert await memory.found("unique7", limit=1) == ["i7"]
 
 
-async def test_while_another_index_is_being_filled_only_the_one_in_use_is_written(store: Path) -> None:
+async def test_only_the_index_in_use_is_written_during_an_unfinished_change(store: Path) -> None:
     async with open_memory(store, HashEmbedder("old")) as memory:
         await memory.ingest(*items(1))
         used = (await models(memory)).used
@@ -155,7 +155,7 @@ async def test_while_another_index_is_being_filled_only_the_one_in_use_is_writte
         assert len(bulk(new)) == 2
 
 
-async def test_going_back_embeds_only_what_is_new(store: Path) -> None:
+async def test_changing_back_to_the_old_model_embeds_only_new_items(store: Path) -> None:
     old, new = HashEmbedder("old"), HashEmbedder("new")
     async with open_memory(store, old, new) as memory:
         await memory.ingest(*items(*range(50)))
@@ -167,7 +167,7 @@ async def test_going_back_embeds_only_what_is_new(store: Path) -> None:
         assert await memory.found("unique99", limit=1) == ["i99"]
 
 
-async def test_offline_the_index_is_built_beside_the_one_in_use(store: Path) -> None:
+async def test_offline_reindex_builds_the_new_index_beside_the_current_one(store: Path) -> None:
     async with open_memory(store, HashEmbedder("old")) as memory:
         await memory.ingest(*items(*range(30)))
     new = HashEmbedder("new")
@@ -202,7 +202,7 @@ async def test_points_that_differ_only_in_their_payload_are_not_embedded(store: 
         await change(memory, "new")
         await change(memory, "old")
         await memory.ingest({"id": "i1", "text": "another text"})  # the first version is retired
-        index = await memory.standalone.folders.open(await _started(memory, "new"))
+        index = await memory.standalone.folders.open(await _identity_of_started(memory, "new"))
         await index.vectors.upsert(
             [Point("00000000-0000-0000-0000-000000000001", _unit(), None, {"tenant": "t", "label": "Chunk"})]
         )
@@ -213,7 +213,7 @@ async def test_points_that_differ_only_in_their_payload_are_not_embedded(store: 
         assert (await memory.check()).violations == [], "a point of no passage is gone, too"
 
 
-async def _started(memory: Memory, name: str) -> ModelIdentity:
+async def _identity_of_started(memory: Memory, name: str) -> ModelIdentity:
     return (await memory.standalone.embedders.another(name, None)).model
 
 
@@ -223,9 +223,9 @@ def _unit() -> NDArray[np.float32]:
     return row
 
 
-async def test_a_claim_from_before_all_knew_settles_nothing_that_the_other_index_lacks(store: Path) -> None:
+async def test_a_passage_claimed_before_the_change_reaches_the_new_index_too(store: Path) -> None:
     """An indexer that is slow, and knows only of the index in use when it takes a passage."""
-    slow = Stopping("old", left=10)
+    slow = BlockingEmbedder("old", left=10)
     async with open_memory(store, slow, HashEmbedder("new")) as memory:
         standalone = memory.standalone
         await memory.ingest(*items(*range(10)))
@@ -246,7 +246,7 @@ async def test_a_claim_from_before_all_knew_settles_nothing_that_the_other_index
                 asyncio.get_running_loop().call_later(1.0, slow.go_on.set)
             await standalone.indexes.refresh()
 
-        target = await standalone.folders.open(await _started(memory, "new"))
+        target = await standalone.folders.open(await _identity_of_started(memory, "new"))
         both = Indexer(standalone.graph.outbox, standalone.indexes, 16, 30)
         await Reindexer(standalone.graph, target, both, lambda *_: None, everybody_knows).run()
         await late[0]
@@ -255,7 +255,7 @@ async def test_a_claim_from_before_all_knew_settles_nothing_that_the_other_index
         assert (report.violations, report.points) == ([], 11)
 
 
-class Picky(HashEmbedder):
+class FailingEmbedder(HashEmbedder):
     """Fails at one word."""
 
     async def embed(self, texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
@@ -264,8 +264,8 @@ class Picky(HashEmbedder):
         return await super().embed(texts, lane)
 
 
-async def test_a_model_that_fails_at_a_passage_does_not_take_the_others_place(store: Path) -> None:
-    async with open_memory(store, HashEmbedder("old"), Picky("new")) as memory:
+async def test_a_model_failing_on_a_passage_is_not_put_into_use(store: Path) -> None:
+    async with open_memory(store, HashEmbedder("old"), FailingEmbedder("new")) as memory:
         await memory.ingest(*items(*range(5)))
         await memory.standalone.reindexing.start("new")
         async with asyncio.timeout(60):
@@ -277,7 +277,7 @@ async def test_a_model_that_fails_at_a_passage_does_not_take_the_others_place(st
         assert (state.used and state.used.name) == "old"
 
 
-async def test_a_model_that_is_not_there_is_refused_and_nothing_begins(memory: Memory) -> None:
+async def test_reindex_to_an_unknown_model_is_refused_and_starts_no_change(memory: Memory) -> None:
     await memory.ingest(*items(1))
     with pytest.raises(InvalidInputError, match="model"):
         await memory.standalone.reindexing.start("no-such-model")
@@ -285,7 +285,7 @@ async def test_a_model_that_is_not_there_is_refused_and_nothing_begins(memory: M
 
 
 @pytest.mark.parametrize("away", [True, False])
-async def test_a_run_that_lost_the_lock_of_the_model_change_puts_no_index_into_use(
+async def test_a_reindex_that_lost_its_lock_keeps_the_old_model(
     store: Path, monkeypatch: pytest.MonkeyPatch, away: bool
 ) -> None:
     async with open_memory(store, HashEmbedder("old"), HashEmbedder("new")) as memory:
@@ -309,7 +309,7 @@ async def test_a_run_that_lost_the_lock_of_the_model_change_puts_no_index_into_u
             if away:
                 raise UnavailableError("vectors", "is away")
 
-        target = await memory.standalone.folders.open(await _started(memory, "new"))
+        target = await memory.standalone.folders.open(await _identity_of_started(memory, "new"))
         indexer = Indexer(graph.outbox, memory.standalone.indexes, 16, 30)
         look = memory.standalone.indexes.refresh
         with pytest.raises(StateConflictError, match="has expired"):
@@ -335,7 +335,7 @@ async def test_two_runs_cannot_change_the_model_at_once(store: Path) -> None:
                 one.require()
 
 
-async def test_who_cannot_write_to_the_index_in_use_acknowledges_nothing(store: Path) -> None:
+async def test_ingest_is_refused_without_an_embedder_for_the_current_index(store: Path) -> None:
     async with open_memory(store, HashEmbedder("old")) as memory:
         used = (await models(memory)).used
         assert used is not None

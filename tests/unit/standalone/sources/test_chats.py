@@ -84,7 +84,7 @@ def items(records: list[Record]) -> list[SourceItem]:
     return [record for record in records if isinstance(record, SourceItem)]
 
 
-def test_chatgpt_gives_the_shown_branch(tmp_path: Path) -> None:
+def test_a_chatgpt_export_yields_the_shown_branch(tmp_path: Path) -> None:
     found = list(read_paths([write(tmp_path / "anything.json", [CHATGPT])]))
     assert [(r.item.id, r.item.speaker, r.item.text) for r in items(found)] == [
         ("m-u1", "user", "text of u1"),
@@ -98,7 +98,7 @@ def test_chatgpt_gives_the_shown_branch(tmp_path: Path) -> None:
     assert [r.item.flow_step for r in items(found)] == [0, 1, 2]
 
 
-def test_claude_gives_text_blocks_and_attachments(tmp_path: Path) -> None:
+def test_a_claude_export_yields_text_blocks_and_attachments(tmp_path: Path) -> None:
     found = items(list(read_paths([write(tmp_path / "conversations.json", [CLAUDE])], domain="travel")))
     assert [(r.item.id, r.item.speaker, r.item.subtype, r.item.name, r.item.text) for r in found] == [
         ("a#attachment-0", "user", "attachment", "plan.txt", "Day 1: Rome"),
@@ -109,7 +109,7 @@ def test_claude_gives_text_blocks_and_attachments(tmp_path: Path) -> None:
     assert {(r.context, r.domain, r.flow_id) for r in found} == {("Claude", "travel", "c1")}
 
 
-def test_claude_branches_are_followed_where_they_are_told(tmp_path: Path) -> None:
+def test_a_claude_export_with_branches_yields_the_current_branch(tmp_path: Path) -> None:
     def message(uuid: str, parent: str) -> dict[str, str]:
         return {"uuid": uuid, "sender": "human", "text": uuid, "parent_message_uuid": parent}
 
@@ -123,7 +123,7 @@ def test_claude_branches_are_followed_where_they_are_told(tmp_path: Path) -> Non
     assert [r.item.id for r in found] == ["a", "b2", "c"]
 
 
-def test_an_archive_is_read_as_it_was_downloaded(tmp_path: Path) -> None:
+def test_a_zipped_chat_export_is_read_as_downloaded(tmp_path: Path) -> None:
     archive = tmp_path / "0a1b2c-export.zip"
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr("user.json", '{"email": "x"}')
@@ -147,13 +147,15 @@ def test_an_archive_is_read_as_it_was_downloaded(tmp_path: Path) -> None:
         (chatgpt([node("a", None, create_time="soon")], current_node="a", create_time=1e300), ["m-a"]),
     ],
 )
-def test_odd_trees_are_read_as_far_as_they_go(tmp_path: Path, conversation: dict[str, Any], ids: list[str]) -> None:
+def test_malformed_conversation_trees_are_read_as_far_as_possible(
+    tmp_path: Path, conversation: dict[str, Any], ids: list[str]
+) -> None:
     found = list(read_paths([write(tmp_path / "x.json", conversation)]))
     assert [r.item.id for r in items(found)] == ids
     assert len(found) == len(ids)
 
 
-def test_a_conversation_of_no_known_shape_costs_only_itself(tmp_path: Path) -> None:
+def test_a_conversation_of_unknown_format_is_refused_alone(tmp_path: Path) -> None:
     bad: list[object] = [5, {"mapping": [], "title": "T"}, {"chat_messages": {}, "uuid": "u"}]
     found = list(read_paths([write(tmp_path / "x.json", [CLAUDE, *bad])]))
     refused = [r.reason for r in found if isinstance(r, Refused)]
@@ -183,7 +185,7 @@ def test_other_json_is_text_and_broken_exports_are_refused(tmp_path: Path) -> No
     ]
 
 
-def test_threads_and_times() -> None:
+def test_thread_follows_parents_and_time_in_ignores_bad_times() -> None:
     assert thread("c", {"a": None, "b": "a", "c": "b", "d": "a"}) == ["a", "b", "c"]
     assert thread("x", {}) == []
     assert time_in({"t": "2024-05-01T12:00:00"}, "t") == datetime(2024, 5, 1, 12, tzinfo=UTC)

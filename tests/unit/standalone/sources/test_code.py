@@ -60,7 +60,7 @@ _FILES = st.builds(text_of, st.lists(st.sampled_from(_PYTHON)), _ENDS) | st.buil
 
 
 @given(_FILES, st.sampled_from([".py", ".go", ".ts", ".rs", ".java", ".c", ".rb", ".php", ".sh"]))
-def test_every_line_is_in_exactly_one_part(text: str, suffix: str) -> None:
+def test_the_code_outline_has_every_line_in_exactly_one_part(text: str, suffix: str) -> None:
     text += "\n"
     lines = lines_of(text)
     definitions = definitions_of(text, lines, f"m{suffix}")
@@ -141,7 +141,7 @@ def test_an_invalid_escape_gives_no_warning(tmp_path: Path) -> None:
         (".sh", "build() { true; }", "build", "function"),
     ],
 )
-def test_definitions_of_other_languages(suffix: str, text: str, name: str, kind: str) -> None:
+def test_definitions_are_recognised_in_other_languages(suffix: str, text: str, name: str, kind: str) -> None:
     (found,) = definitions_of(text, lines_of(text), f"m{suffix}")
     assert (found.name, found.kind) == (name, kind)
 
@@ -163,7 +163,7 @@ def test_code_without_definitions_gives_none(suffix: str, text: str) -> None:
     assert definitions_of(text, lines_of(text), f"m{suffix}") == []
 
 
-def test_a_long_file_is_read_in_a_process_of_its_own(tmp_path: Path) -> None:
+def test_a_long_python_file_is_read_whole(tmp_path: Path) -> None:
     file = tmp_path / "m.py"
     function = f'def f():\n    return "{100_000 * "x"}"\n'
     file.write_text(function)

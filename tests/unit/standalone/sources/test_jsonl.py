@@ -21,7 +21,7 @@ def write(path: Path, *lines: bytes | str | dict[str, Any]) -> Path:
 
 
 @pytest.mark.parametrize("name", ["items.jsonl", "items.jsonl.gz", "Items.NDJSON"])
-def test_reads_items_with_their_own_place(tmp_path: Path, name: str) -> None:
+def test_jsonl_items_keep_their_own_context_domain_and_flow(tmp_path: Path, name: str) -> None:
     file = write(
         tmp_path / name,
         {"id": "1", "text": "a", "context": "c", "domain": "prose", "flow_id": "f", "speaker": "Ana"},
@@ -60,7 +60,7 @@ def test_reads_items_with_their_own_place(tmp_path: Path, name: str) -> None:
         ('{"text": ' + "1" * 5000 + "}", "is not JSON that can be stored"),
     ],
 )
-def test_a_bad_line_costs_only_itself(tmp_path: Path, line: str | bytes, reason: str) -> None:
+def test_a_bad_jsonl_line_is_refused_alone(tmp_path: Path, line: str | bytes, reason: str) -> None:
     file = write(tmp_path / "x.jsonl", {"text": "before"}, line, {"text": "after"})
     before, bad, after = read_paths([file])
     assert isinstance(before, SourceItem)
@@ -70,7 +70,7 @@ def test_a_bad_line_costs_only_itself(tmp_path: Path, line: str | bytes, reason:
     assert reason in bad.reason
 
 
-def test_a_line_that_is_too_long_is_passed_over(tmp_path: Path) -> None:
+def test_a_jsonl_line_that_is_too_long_is_refused_alone(tmp_path: Path) -> None:
     file = write(tmp_path / "x.jsonl", {"text": "x" * jsonl.MAX_LINE_BYTES}, {"text": "after"})
     bad, after = read_paths([file])
     assert isinstance(bad, Refused)
@@ -99,6 +99,6 @@ def test_broken_and_empty_files_are_refused(tmp_path: Path) -> None:
     assert reasons[2:] == ["is empty", "cannot be read: No such file or directory"]
 
 
-def test_a_byte_order_mark_is_no_fault(tmp_path: Path) -> None:
+def test_a_byte_order_mark_before_jsonl_is_accepted(tmp_path: Path) -> None:
     (record,) = read_paths([write(tmp_path / "x.jsonl", b'\xef\xbb\xbf{"text": "a"}')])
     assert isinstance(record, SourceItem)

@@ -5,7 +5,7 @@ from pathlib import Path
 from vicw_standalone.sources.ledger import ImportLedger, ItemDigest, digest_of
 
 
-def test_a_ledger_survives_kills_and_is_private(tmp_path: Path) -> None:
+def test_the_import_ledger_survives_torn_lines_and_is_private(tmp_path: Path) -> None:
     path = tmp_path / "new" / "ledger"
     marks = [ItemDigest(digest_of([str(n)]), "a") for n in range(3)]
     with ImportLedger(path) as ledger:
@@ -26,7 +26,7 @@ def test_a_ledger_survives_kills_and_is_private(tmp_path: Path) -> None:
         assert not any(ledger.has(mark) for mark in marks)
 
 
-def test_keys_are_those_of_a_run_that_was_killed(tmp_path: Path) -> None:
+def test_an_import_after_a_kill_uses_the_same_idempotency_keys(tmp_path: Path) -> None:
     mark = ItemDigest("i", "c")
     keys = set()
     for _ in range(2):

@@ -19,7 +19,7 @@ _MARKDOWN = st.lists(st.tuples(_LINES, _ENDS)).map(lambda parts: "".join(a + b f
 
 
 @given(_MARKDOWN | st.text())
-def test_sections_concatenate_to_the_file_and_all_say_something(text: str) -> None:
+def test_markdown_sections_concatenate_to_the_file_and_are_not_blank(text: str) -> None:
     found = sections(text)
     assert "".join(section.text for section in found) == (text if visible(text) else "")
     assert all(visible(section.text) for section in found)
@@ -59,7 +59,7 @@ def test_lines_concatenate_to_the_text(text: str) -> None:
         ("*a* b\n===", [(1, "*a* b")]),
     ],
 )
-def test_headings(text: str, found: list[tuple[int, str]]) -> None:
+def test_markdown_headings_are_recognised(text: str, found: list[tuple[int, str]]) -> None:
     assert [(len(s.trail), s.trail[-1]) for s in sections(text) if s.trail] == found
 
 
@@ -79,13 +79,13 @@ def test_slugs_are_those_of_github(heading: str, anchor: str) -> None:
 
 
 @given(st.lists(st.sampled_from(["a", "a-1", "a-1-1", "b"])))
-def test_names_given_are_unique(names: list[str]) -> None:
+def test_unique_gives_distinct_names_to_repeated_ones(names: list[str]) -> None:
     unique = Unique()
     given_names = [unique(name) for name in names]
     assert len(set(given_names)) == len(names)
 
 
-def test_reads_a_file(tmp_path: Path) -> None:
+def test_a_markdown_file_is_read_into_sections_with_tags(tmp_path: Path) -> None:
     file = tmp_path / "guide.md"
     file.write_text("---\ntags: [howto]\n---\nIntro.\n\n# Install\n\n## Linux\napt\n# Use\n## Linux\nrun\n")
     found = list(read_paths([file]))

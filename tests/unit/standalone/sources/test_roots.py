@@ -9,7 +9,7 @@ from vicw_standalone.sources.roots import ContextTakenError, claim_contexts
 HERE, THERE = "http://here", "http://there"
 
 
-def test_a_second_folder_of_a_name_is_refused_by_server(tmp_path: Path) -> None:
+def test_a_second_folder_of_the_same_name_is_refused_per_server(tmp_path: Path) -> None:
     register = tmp_path / "state" / "contexts.json"
     ours, theirs = tmp_path / "ours" / "docs", tmp_path / "theirs" / "docs"
     for folder in (ours, theirs, theirs.parent / "notes"):
@@ -23,7 +23,7 @@ def test_a_second_folder_of_a_name_is_refused_by_server(tmp_path: Path) -> None:
     claim_contexts(register, THERE, [theirs.parent / "notes"])
 
 
-def test_files_claim_nothing_and_a_torn_register_is_begun_anew(tmp_path: Path) -> None:
+def test_files_claim_no_context_and_a_torn_register_is_replaced(tmp_path: Path) -> None:
     register = tmp_path / "contexts.json"
     (tmp_path / "a.md").touch()
     claim_contexts(register, HERE, [tmp_path / "a.md"])

@@ -27,7 +27,7 @@ def ids(root: Path) -> list[str | None]:
     return [r.item.id for r in read_paths([root]) if isinstance(r, SourceItem)]
 
 
-def test_order_and_ids_are_those_of_the_folder(folder: Path) -> None:
+def test_files_are_read_in_path_order_with_relative_ids(folder: Path) -> None:
     for name in ("b.txt", "a/z.txt", "a/b/y.md", "a.md", "B.txt", "ü/x.rst"):
         write(folder / name)
     assert ids(folder) == ["B.txt#1", "a/b/y.md", "a/z.txt#1", "a.md", "b.txt#1", "ü/x.rst#1"]
@@ -46,7 +46,7 @@ def test_hidden_files_tools_folders_and_ignored_ones_are_left_out(folder: Path) 
     assert next(read_paths([folder / ".env"])).path == str(folder / ".env")
 
 
-def test_what_holds_no_text_is_skipped_in_a_folder_and_refused_alone(folder: Path) -> None:
+def test_files_without_text_are_skipped_in_a_folder_and_refused_alone(folder: Path) -> None:
     names = {
         "empty.md": b"",
         "blank.py": b" \n\t",
@@ -99,7 +99,7 @@ def test_links_are_not_followed(folder: Path, tmp_path: Path) -> None:
         (b"\xfe\xff" + "é".encode("utf-16-be"), "é"),
     ],
 )
-def test_encodings_that_say_what_they_are(folder: Path, data: bytes, text: str) -> None:
+def test_encodings_with_a_byte_order_mark_are_decoded(folder: Path, data: bytes, text: str) -> None:
     (record,) = read_paths([write(folder / "x.txt", data)])
     assert isinstance(record, SourceItem)
     assert record.item.text == text
@@ -120,7 +120,7 @@ def test_unreadable_text_is_refused_with_its_line(folder: Path, data: bytes, lin
     assert list(read_paths([path])) == [Refused(str(path), line, reason)]
 
 
-def test_other_files_that_cannot_be_read(folder: Path) -> None:
+def test_large_special_and_missing_files_are_refused(folder: Path) -> None:
     large = write(folder / "large.txt", "x" * (MAX_TEXT_BYTES + 1))
     os.mkfifo(folder / "pipe.txt")
     reasons = [r.reason for r in read_paths([large, folder / "pipe.txt", folder / "no"]) if isinstance(r, Refused)]
@@ -145,7 +145,7 @@ def test_a_folder_without_permission_is_reported(folder: Path) -> None:
     assert isinstance(item, SourceItem)
 
 
-def test_a_name_that_is_no_text_is_refused_and_printable(folder: Path) -> None:
+def test_a_file_name_outside_utf8_is_refused_with_a_printable_path(folder: Path) -> None:
     path = Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.txt"))
     write(path)
     (record,) = read_paths([folder])
@@ -154,7 +154,7 @@ def test_a_name_that_is_no_text_is_refused_and_printable(folder: Path) -> None:
     assert "caf\\udce9" in record.path.encode("ascii").decode()
 
 
-def test_long_names_stay_inside_the_limits(folder: Path) -> None:
+def test_ids_and_names_of_long_paths_are_cut_to_512_characters(folder: Path) -> None:
     path = write(folder / Path(*["d" * 200] * 3) / "x.md", "# " + "t" * 600)
     found = [r for r in read_paths([folder]) if isinstance(r, SourceItem)]
     assert path.exists()

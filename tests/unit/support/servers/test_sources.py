@@ -87,7 +87,7 @@ def test_a_named_server_that_is_down_is_not_replaced(monkeypatch: pytest.MonkeyP
         Run().shared(kind(Source("own", process("own", StoppedMachine()))))
 
 
-def test_one_server_for_all_and_another_for_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_shares_one_server_and_starts_private_ones_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("VICW_TEST_KIND_URL", raising=False)
     machine = StoppedMachine()
     run, redis = Run(), kind(Source("Docker", absent), Source("own", process("own", machine)))
@@ -119,7 +119,7 @@ def test_a_missing_server_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) ->
     assert run.failed == ["redis"]
 
 
-def test_required_names(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_required_splits_the_variable_and_refuses_unknown_names(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VICW_TEST_REQUIRE", " redis, neo4j,")
     assert required(["neo4j", "redis", "qdrant"]) == ["redis", "neo4j"]
     monkeypatch.setenv("VICW_TEST_REQUIRE", "redis,postgres")
@@ -127,7 +127,7 @@ def test_required_names(monkeypatch: pytest.MonkeyPatch) -> None:
         required(["neo4j", "redis"])
 
 
-def test_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_server_addresses_are_parsed_with_password_and_ports(monkeypatch: pytest.MonkeyPatch) -> None:
     assert parse_neo4j("bolt://me:p%40ss@db:7000") == Neo4jServer("bolt://db:7000", "me", "p@ss")
     assert parse_redis("redis://:secret@cache:6379/3").database(5) == "redis://:secret@cache:6379/5"
     monkeypatch.delenv("VICW_TEST_QDRANT_GRPC_PORT", raising=False)

@@ -31,7 +31,7 @@ SAID = {"speaker": "Ana"}
 HAPPENED = {"timestamp": "2026-01-01T00:00:00Z"}
 
 
-async def test_each_step_of_a_bridge_leads_one_page_further(memory: Memory) -> None:
+async def test_each_bridge_hop_reaches_one_page_further(memory: Memory) -> None:
     await memory.ingest(*CHAIN, *FILLER, domain="wiki")
     answers = [await explained(memory, QUERY, {"entity_hops": hops}) for hops in range(4)]
     assert [set(answer.gains("bridges")) for answer in answers] == [set(), {"b"}, {"b", "c"}, {"b", "c", "d"}]
@@ -42,7 +42,9 @@ async def test_each_step_of_a_bridge_leads_one_page_further(memory: Memory) -> N
 
 
 @pytest.mark.parametrize(("kind", "leads"), [({}, True), (SAID, False), (HAPPENED, False)])
-async def test_only_a_page_hands_over_to_what_it_names(memory: Memory, kind: dict[str, Any], leads: bool) -> None:
+async def test_bridges_start_only_at_pages_not_at_turns_or_events(
+    memory: Memory, kind: dict[str, Any], leads: bool
+) -> None:
     first, second, *_ = CHAIN
     await memory.ingest(first | kind, second, *FILLER, domain="wiki")
     answer = await explained(memory, QUERY, {"entity_hops": 2})
@@ -51,7 +53,7 @@ async def test_only_a_page_hands_over_to_what_it_names(memory: Memory, kind: dic
 
 
 @pytest.mark.parametrize(("kind", "receives"), [({}, True), (SAID, False), (HAPPENED, False)])
-async def test_only_a_page_receives_for_a_name_that_it_has(
+async def test_bridges_end_only_at_pages_not_at_turns_or_events(
     memory: Memory, kind: dict[str, Any], receives: bool
 ) -> None:
     first, *_ = CHAIN
@@ -62,7 +64,7 @@ async def test_only_a_page_receives_for_a_name_that_it_has(
 
 
 @pytest.mark.parametrize(("kind", "lifted"), [({}, False), (SAID, True), (HAPPENED, True)])
-async def test_only_events_lift_what_is_next_to_them(store: Path, kind: dict[str, Any], lifted: bool) -> None:
+async def test_only_events_lift_their_neighbours(store: Path, kind: dict[str, Any], lifted: bool) -> None:
     async with open_memory(store) as memory:
         beside = {"id": "beside", "text": "Nothing of it."}
         await memory.ingest({"id": "hit", "text": FIRST} | kind, beside | kind, *FILLER)

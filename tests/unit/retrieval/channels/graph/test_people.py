@@ -18,7 +18,7 @@ FILLER = tuple({"id": f"f{n}", "text": f"Gifts for the feast, list {n}: candles,
 QUERY = "Which gifts for the feast?"
 
 
-async def place(memory: Memory, uid: str, *, people: bool = True, **fields: Any) -> int | None:
+async def rank_of(memory: Memory, uid: str, *, people: bool = True, **fields: Any) -> int | None:
     ports = memory.standalone.retrieval_ports()
     ports = replace(ports, settings=RetrievalSettings(spread_ms=20_000, people_match=people))
     request = RetrieveRequest.model_validate({"query": QUERY, "limit": 200, **fields})
@@ -36,23 +36,23 @@ async def test_items_about_a_participant_are_found_in_other_contexts(memory: Mem
     await memory.ingest(liked, context="letters")
     await memory.ingest(*FILLER)
     viewer = {"user": "Ben", "chat": chat, "participants": ["Mara"]}
-    before, after = [await place(memory, "liked", people=on, viewer=viewer) for on in (False, True)]
+    before, after = [await rank_of(memory, "liked", people=on, viewer=viewer) for on in (False, True)]
     assert before is not None
     assert after is not None
     assert after < before
-    assert await place(memory, "liked", viewer=viewer | {"participants": ["Tom"]}) == before
+    assert await rank_of(memory, "liked", viewer=viewer | {"participants": ["Tom"]}) == before
 
 
 async def test_private_items_are_found_only_for_their_subject(memory: Memory) -> None:
     secret = {"id": "s", "text": "Old maps are gifts for a feast.", "about": ["Mara"], "sensitivity": "sensitive"}
     await memory.ingest(secret, context="letters")
     await memory.ingest(*FILLER)
-    assert await place(memory, "s", viewer={"user": "Ben", "chat": "private", "participants": ["Mara"]}) is None
-    assert await place(memory, "s", viewer={"user": "Mara", "chat": "group", "participants": ["Ben"]}) is None
-    assert await place(memory, "s", viewer={"user": "Mara", "chat": "private"}) is not None
+    assert await rank_of(memory, "s", viewer={"user": "Ben", "chat": "private", "participants": ["Mara"]}) is None
+    assert await rank_of(memory, "s", viewer={"user": "Mara", "chat": "group", "participants": ["Ben"]}) is None
+    assert await rank_of(memory, "s", viewer={"user": "Mara", "chat": "private"}) is not None
 
 
-async def test_a_relative_is_two_steps_away(memory: Memory) -> None:
+async def test_items_about_a_relative_gain_less_than_those_about_the_viewer(memory: Memory) -> None:
     people = {
         "entities": [{"id": "m", "name": "Mara", "subtype": "person"}, {"id": "i", "name": "Ida", "subtype": "person"}],
         "relations": [{"source": "m", "type": "HAS_RELATIONSHIP", "target": "i"}],

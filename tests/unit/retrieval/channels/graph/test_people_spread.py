@@ -17,7 +17,7 @@ FILLER = tuple({"id": f"f{n}", "text": f"Gifts for the feast, list {n}: candles,
 MAPS = {"id": "maps", "text": "Old maps are gifts that one treasures at the feast."}
 
 
-async def known_of_mara(memory: Memory) -> set[str | None]:
+async def ids_gaining_through_mara(memory: Memory) -> set[str | None]:
     viewer = {"user": "Ben", "chat": "private", "participants": ["Mara"]}
     return set(
         (await explained(memory, "Which gifts for the feast?", {"people_match": True}, viewer=viewer)).gains("people")
@@ -36,7 +36,7 @@ async def join(memory: Memory, source: str, edge_type: str, target: str) -> None
 
 
 @pytest.mark.parametrize(("edge_type", "known"), [("HAS_RELATIONSHIP", {"maps"}), ("SUPERSEDES", set())])
-async def test_a_person_spreads_to_acquaintances_not_along_merges(
+async def test_a_person_spreads_to_acquaintances_not_along_supersession(
     memory: Memory, edge_type: str, known: set[str | None]
 ) -> None:
     people: list[dict[str, Any]] = [{"id": name, "name": name, "subtype": "person"} for name in ("Mara", "Ida")]
@@ -45,7 +45,7 @@ async def test_a_person_spreads_to_acquaintances_not_along_merges(
     response = await memory.ingest(both, MAPS | {"about": ["Ida"]}, *FILLER)
     uids = {node.name: node.uid for item in response.items for node in item.nodes}
     await join(memory, uids["Mara"], edge_type, uids["Ida"])
-    assert await known_of_mara(memory) == known
+    assert await ids_gaining_through_mara(memory) == known
 
 
 @pytest.mark.parametrize(("source", "target"), [("maps", "hers"), ("hers", "maps")])
@@ -54,13 +54,13 @@ async def test_a_persons_memory_does_not_spread_along_supersession(memory: Memor
     response = await memory.ingest(hers, MAPS, *FILLER)
     uids = {item.id or "": item.uid for item in response.items}
     await join(memory, uids[source], "SUPERSEDES", uids[target])
-    assert await known_of_mara(memory) == {"hers"}
+    assert await ids_gaining_through_mara(memory) == {"hers"}
 
 
 TOLD = {"id": "told", "text": "Gifts for the feast of Mara: which of them?", "about": ["Mara"]}
 
 
-async def gained(memory: Memory, **fields: Any) -> dict[str | None, float]:
+async def people_gains(memory: Memory, **fields: Any) -> dict[str | None, float]:
     return dict(
         (await explained(memory, "Which gifts for the feast?", {"people_match": True}, **fields)).gains("people")
     )
@@ -69,16 +69,16 @@ async def gained(memory: Memory, **fields: Any) -> dict[str | None, float]:
 async def test_subjects_of_results_spread_without_participants(memory: Memory) -> None:
     other = {"id": "tom's", "text": "A lamp is a gift for the feast, too.", "about": ["Tom"]}
     await memory.ingest(TOLD, other, *FILLER)
-    assert await gained(memory) == {}, "no result leads on to itself"
+    assert await people_gains(memory) == {}, "no result leads on to itself"
     await memory.ingest(MAPS | {"about": ["Mara"]})
-    assert (await gained(memory)).keys() == {"maps"}
+    assert (await people_gains(memory)).keys() == {"maps"}
 
 
 async def test_participants_spread_more_than_subjects_of_lower_results(memory: Memory) -> None:
     best = {"id": "best", "text": "Which gifts for the feast?"}
     await memory.ingest(best, TOLD, MAPS | {"about": ["Mara"]}, *FILLER)
     result, part = [
-        (await gained(memory, viewer={"user": "Ben", "chat": "private", "participants": people}))["maps"]
+        (await people_gains(memory, viewer={"user": "Ben", "chat": "private", "participants": people}))["maps"]
         for people in ([], ["Mara"])
     ]
     assert 0 < result < part
@@ -86,5 +86,5 @@ async def test_participants_spread_more_than_subjects_of_lower_results(memory: M
 
 async def test_subjects_of_results_do_not_spread_to_hidden_memories(memory: Memory) -> None:
     await memory.ingest(TOLD, MAPS | {"about": ["Mara"], "sensitivity": "sensitive"}, *FILLER)
-    assert "maps" in await gained(memory)
-    assert await gained(memory, viewer={"user": "Ben", "chat": "private"}) == {}
+    assert "maps" in await people_gains(memory)
+    assert await people_gains(memory, viewer={"user": "Ben", "chat": "private"}) == {}

@@ -44,7 +44,7 @@ async def ranks(memory: Memory, query: str, on: dict[str, Any] | None = None, **
     return {result.id: result.rank for result in (await ask(memory, query, on, limit=200, **fields)).results}
 
 
-def test_a_passage_counts_as_the_mean_of_itself_and_of_what_it_says_best() -> None:
+def test_passage_score_averages_the_passage_and_its_best_statement() -> None:
     told = StatementScores({"a": 0.8}, floor=0.5)
     assert told.weigh("a", 0.6) == pytest.approx(0.7)
     assert told.weigh("b", 0.6) == pytest.approx(0.55), "what it says is no better than the last that was found"
@@ -52,7 +52,7 @@ def test_a_passage_counts_as_the_mean_of_itself_and_of_what_it_says_best() -> No
     assert StatementScores({"a": 0.8}).weigh("b", 0.6) == 0.6, "all statements were found, and it has none"
 
 
-async def test_one_sentence_brings_up_the_passage_that_it_stands_in(memory: Memory) -> None:
+async def test_a_matching_statement_raises_the_score_of_its_passage(memory: Memory) -> None:
     chatter = " ".join(f"The {word} was quiet that year." for word in "harbour mill tower market chapel quarry".split())
     told = "The keeper hid the brass key under the stairs."
     await memory.ingest({"id": "long", "text": f"{chatter} {told} {chatter}"}, *FILLER)
@@ -64,7 +64,7 @@ async def test_one_sentence_brings_up_the_passage_that_it_stands_in(memory: Memo
     assert scores[1] > scores[0] + 0.1
 
 
-async def test_a_hit_lifts_what_stands_beside_it_and_further_off_less(memory: Memory) -> None:
+async def test_a_hit_lifts_its_neighbours_in_the_flow_less_with_distance(memory: Memory) -> None:
     turns = ["Hi!", "Was anybody there?", "We saw a comet over the lake.", "Wow, lucky you!", "Bye."]
     items = [{"id": f"t{n}", "text": text, "speaker": "Ana", "flow_id": "chat"} for n, text in enumerate(turns)]
     await memory.ingest(*items, *FILLER, {"id": "elsewhere", "text": "Over the hills."})
@@ -75,7 +75,7 @@ async def test_a_hit_lifts_what_stands_beside_it_and_further_off_less(memory: Me
     assert {lifted["t0"], lifted["t4"]} == {5, 6}
 
 
-async def test_nothing_is_lifted_through_what_the_asker_may_not_see(memory: Memory) -> None:
+async def test_lift_does_not_pass_through_hidden_turns(memory: Memory) -> None:
     turns = [("a", "We saw a comet over the lake."), ("b", "It is our secret."), ("c", "Bye.")]
     items: list[dict[str, Any]] = [
         {"id": uid, "text": text, "speaker": "Ana", "flow_id": "chat"} for uid, text in turns
@@ -89,7 +89,7 @@ async def test_nothing_is_lifted_through_what_the_asker_may_not_see(memory: Memo
     assert (await ranks(memory, "comet lake", {"neighbour_lift": True}))["c"] == 3, "whom nothing is hidden from"
 
 
-async def test_a_page_hands_over_to_the_page_that_it_names(memory: Memory) -> None:
+async def test_a_bridge_raises_the_page_that_a_found_page_names(memory: Memory) -> None:
     await memory.ingest(*PLAYERS, *({"name": f"Page {f['id']}", **f} for f in FILLER), domain="wiki")
     query = "Where was the writer born whose novel became the film The Dry?"
     flat, bridged = [await ranks(memory, query, {"entity_hops": hops}) for hops in (0, 2)]
@@ -100,7 +100,7 @@ async def test_a_page_hands_over_to_the_page_that_it_names(memory: Memory) -> No
     assert answer.results == (), "what is come to has to be wanted, too"
 
 
-async def test_namesakes_that_the_asker_may_not_see_take_no_places(store: Path) -> None:
+async def test_hidden_pages_of_the_same_name_do_not_weaken_a_bridge(store: Path) -> None:
     hidden = [
         {"id": f"hidden{n}", "name": "Jane Harper", "text": f"Diary {n}.", "sensitivity": "sensitive", "about": ["Zoe"]}
         for n in range(40)
@@ -117,7 +117,7 @@ async def test_namesakes_that_the_asker_may_not_see_take_no_places(store: Path) 
     assert len(scores) == 2
 
 
-async def test_a_page_that_the_question_names_hands_over_whatever_its_words(memory: Memory) -> None:
+async def test_a_page_named_in_the_question_starts_a_bridge(memory: Memory) -> None:
     pages = (
         {"id": "album", "name": "Décade", "text": "Its twelve recordings were compiled by Neil Adams."},
         {"id": "father", "name": "Scott Adams", "text": "Scott Adams raised three sons, of whom Neil Adams was one."},
@@ -132,7 +132,7 @@ async def test_a_page_that_the_question_names_hands_over_whatever_its_words(memo
     assert "graph" in {hit.channel for hit in father.channels}, (named, unnamed)
 
 
-async def test_a_page_that_the_question_names_comes_first_and_a_common_word_names_none(memory: Memory) -> None:
+async def test_title_match_raises_the_named_page_not_for_common_words(memory: Memory) -> None:
     pages = (
         {"id": "capital", "name": "Decade", "text": "A record."},
         {"id": "small", "name": "sort", "text": "It orders."},
@@ -145,7 +145,7 @@ async def test_a_page_that_the_question_names_comes_first_and_a_common_word_name
     assert named["small"] >= flat["small"]
 
 
-async def test_the_one_speaker_whom_a_question_names_comes_first(memory: Memory) -> None:
+async def test_turns_of_the_only_speaker_named_in_a_question_rank_first(memory: Memory) -> None:
     said: dict[str, tuple[str, str]] = {
         "ana": ("Ana Souza", "The regatta was cold."),
         "ben": ("Ben", "Ana told me of the regatta: cold, wet, long."),
@@ -158,7 +158,7 @@ async def test_the_one_speaker_whom_a_question_names_comes_first(memory: Memory)
         assert await ranks(memory, query, {"speaker_boost": True}) == await ranks(memory, query)
 
 
-async def test_when_time_runs_out_what_was_found_stands_and_the_answer_says_so(
+async def test_a_graph_timeout_keeps_the_results_and_marks_graph_degraded(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await memory.ingest({"id": "a", "text": "We saw a comet."}, *FILLER)

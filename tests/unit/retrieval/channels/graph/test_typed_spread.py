@@ -36,15 +36,15 @@ SEEDS = {make_uid(f"seed {number}"): "none" for number in range(25)}
 QUERY = "The server throws an error"
 
 
-def told(uid: str, text: str, *relations: tuple[str, str, str]) -> dict[str, Any]:
+def item_with_relations(uid: str, text: str, *relations: tuple[str, str, str]) -> dict[str, Any]:
     edges = [{"source": source, "type": kind, "target": target} for source, kind, target in relations]
     return {"id": uid, "text": text, "timestamp": "2026-01-01T00:00:00Z", "extraction": {"relations": edges}}
 
 
 CHAIN = (
-    told("root", "Somebody moved boxes over a cable."),
-    told("middle", "Room two went dark.", ("root", "CAUSED", "middle")),
-    told("effect", "The server throws an error today.", ("middle", "CAUSED", "effect")),
+    item_with_relations("root", "Somebody moved boxes over a cable."),
+    item_with_relations("middle", "Room two went dark.", ("root", "CAUSED", "middle")),
+    item_with_relations("effect", "The server throws an error today.", ("middle", "CAUSED", "effect")),
 )
 
 
@@ -63,7 +63,7 @@ def way(result: Result) -> tuple[int | None, str | None, str | None] | None:
     return next(((h.depth, h.edge_type, h.sub_graph) for h in result.channels if h.channel == "graph"), None)
 
 
-async def test_causes_are_come_to_and_said_how(memory: Memory) -> None:
+async def test_causes_are_reached_and_report_their_depth_and_edge_type(memory: Memory) -> None:
     await memory.ingest(*CHAIN, *FILLER)
     flat, walked = by_id(await ask(memory, graph_weight=0.0)), by_id(await ask(memory))
     assert way(walked["middle"]) == (1, "CAUSED", "causal")
@@ -81,7 +81,7 @@ async def test_causes_are_come_to_and_said_how(memory: Memory) -> None:
 @pytest.mark.parametrize(
     ("settings", "found"), [({"causal_bias": 0.0}, False), ({"graph_weight": 0.04}, False), ({}, True)]
 )
-async def test_the_bias_and_the_weight_say_what_is_walked(
+async def test_causal_bias_and_graph_weight_decide_if_causes_are_reached(
     memory: Memory, settings: dict[str, Any], found: bool
 ) -> None:
     await memory.ingest(*CHAIN, *FILLER)
@@ -89,7 +89,7 @@ async def test_the_bias_and_the_weight_say_what_is_walked(
     assert ("root" in results and way(results["root"]) is not None) is found
 
 
-async def test_a_link_of_a_page_leads_to_the_page_that_it_means(memory: Memory) -> None:
+async def test_a_page_link_leads_to_the_linked_page(memory: Memory) -> None:
     def page(name: str, text: str) -> dict[str, Any]:
         return {"id": name, "text": f"# {name}\n\n{text}", "page": {"folder": "docs", "path": f"{name.lower()}.md"}}
 
@@ -100,7 +100,7 @@ async def test_a_link_of_a_page_leads_to_the_page_that_it_means(memory: Memory) 
     assert (depth, edge_type, sub_graph) == (1, "LINKS_TO", "knowledge")
 
 
-async def test_a_thing_that_the_question_names_is_where_a_walk_begins(memory: Memory) -> None:
+async def test_a_typed_spread_starts_at_an_entity_named_in_the_question(memory: Memory) -> None:
     extraction = {
         "entities": [{"id": "g", "name": "Quibblegate", "subtype": "service"}],
         "relations": [{"source": "g", "type": "INITIATED", "target": "act"}],
@@ -111,7 +111,7 @@ async def test_a_thing_that_the_question_names_is_where_a_walk_begins(memory: Me
     assert way(results["act"]) == (1, "INITIATED", "causal")
 
 
-async def test_nothing_is_come_to_through_what_the_asker_may_not_see(memory: Memory) -> None:
+async def test_typed_spread_does_not_pass_through_hidden_items(memory: Memory) -> None:
     chain = [dict(item) for item in CHAIN]
     chain[1] |= {"sensitivity": "sensitive", "about": ["Mara"]}
     await memory.ingest(*chain, *FILLER)
@@ -122,10 +122,10 @@ async def test_nothing_is_come_to_through_what_the_asker_may_not_see(memory: Mem
     assert all(way(result) is None for result in hidden.values())
 
 
-async def test_a_crowd_hands_on_little_and_no_more_than_twenty_are_come_to(memory: Memory) -> None:
-    many = [told(f"m{n}", f"Room {n} went dark.") for n in range(40)]
+async def test_a_crowded_node_spreads_weakly_to_at_most_twenty_items(memory: Memory) -> None:
+    many = [item_with_relations(f"m{n}", f"Room {n} went dark.") for n in range(40)]
     edges = [(f"m{n}", "CAUSED", "effect") for n in range(40)]
-    await memory.ingest(*many, told("effect", "The server throws an error today.", *edges), *FILLER)
+    await memory.ingest(*many, item_with_relations("effect", "The server throws an error today.", *edges), *FILLER)
     answer = await ask(memory, fields={"limit": 100})
     ways = [h.score for r in answer.results for h in r.channels if h.channel == "graph" and h.depth]
     assert 0 < len(ways) <= 20
@@ -136,7 +136,7 @@ PLAN = typed_spread.SpreadPlan(EdgeRegistry.with_core_types(), weight=0.3, bias=
 TYPES = {SubGraph.CAUSAL: "CAUSED", SubGraph.KNOWLEDGE: "LINKS_TO"}
 
 
-class Starlike:
+class StarGraph:
     """A graph where one edge of each sub-graph leads on from each of the first seeds, with a gain; None: no answer."""
 
     def __init__(self, found: dict[SubGraph, tuple[int, float] | None]) -> None:
@@ -178,12 +178,12 @@ class Starlike:
         (None, (5, 0.4), {SubGraph.KNOWLEDGE: 5}),  # what one has found counts when time is over
     ],
 )
-async def test_the_walk_ends_early_where_the_first_sub_graph_fills_the_list(
+async def test_typed_spread_ends_early_when_the_first_sub_graph_fills_up(
     causal: tuple[int, float] | None,
     knowledge: tuple[int, float] | None,
     come_to: dict[SubGraph, int],
 ) -> None:
-    graph: Any = Starlike({SubGraph.CAUSAL: causal, SubGraph.KNOWLEDGE: knowledge})
+    graph: Any = StarGraph({SubGraph.CAUSAL: causal, SubGraph.KNOWLEDGE: knowledge})
     likeness: Any = None
     question = SpreadContext(graph, likeness, Scope(tenant="t", now=AT), "", {"x": 1.0}, triggered=SEEDS)
     reached = ReachedItems()

@@ -87,7 +87,7 @@ def server_error(code: str, message: str = "as the engine puts it") -> Neo4jErro
 
 
 @pytest.mark.parametrize(("code", "becomes"), _SERVER.items())
-def test_an_error_of_the_server_says_what_the_caller_can_do(code: str, becomes: type[VicwError]) -> None:
+def test_server_error_codes_map_to_vicw_errors(code: str, becomes: type[VicwError]) -> None:
     raised = server_error(code)
     with pytest.raises(VicwError) as caught, translated():
         raise raised
@@ -96,7 +96,7 @@ def test_an_error_of_the_server_says_what_the_caller_can_do(code: str, becomes: 
 
 
 @pytest.mark.parametrize(("kind", "becomes"), _DRIVER.items())
-def test_an_error_of_the_driver_says_what_the_caller_can_do(kind: type[DriverError], becomes: type[VicwError]) -> None:
+def test_driver_exceptions_map_to_vicw_errors(kind: type[DriverError], becomes: type[VicwError]) -> None:
     raised = kind.__new__(kind)
     Exception.__init__(raised, "as the driver puts it")
     with pytest.raises(VicwError) as caught, translated():
@@ -104,7 +104,7 @@ def test_an_error_of_the_driver_says_what_the_caller_can_do(kind: type[DriverErr
     assert type(caught.value) is becomes
 
 
-def test_none_of_the_drivers_errors_is_left_untranslated() -> None:
+def test_every_driver_exception_is_translated() -> None:
     for _, kind in inspect.getmembers(neo4j.exceptions, inspect.isclass):
         if issubclass(kind, DriverError):
             raised = kind.__new__(kind)
@@ -123,7 +123,7 @@ def test_a_full_disk_is_recognised_by_its_words(words: str) -> None:
 @pytest.mark.parametrize(
     "ours", [StateConflictError("x"), MissingRecordError("x"), StorageFullError("x"), ValueError("x")]
 )
-def test_our_own_errors_and_everybody_elses_pass(ours: Exception) -> None:
+def test_vicw_and_unrelated_errors_pass_untranslated(ours: Exception) -> None:
     with pytest.raises(type(ours)) as caught, translated():
         raise ours
     assert caught.value is ours

@@ -28,7 +28,7 @@ _INT = st.integers(-(2**62), 2**62)
         ("", []),
     ],
 )
-def test_words_are_letters_digits_and_what_stands_inside(text: str, terms: list[str]) -> None:
+def test_full_text_terms_are_words_of_letters_and_digits(text: str, terms: list[str]) -> None:
     assert terms_of(text) == terms
 
 
@@ -47,17 +47,17 @@ def test_joined_words_are_indexed_in_parts_too(text: str, parts: list[str]) -> N
 
 
 @given(st.text())
-def test_no_text_leaves_its_quotes(text: str) -> None:
+def test_full_text_terms_contain_no_quote_or_white_space(text: str) -> None:
     for term in terms_of(text):
         assert not set('"\\') & set(term)
         assert not any(ch.isspace() for ch in term)
 
 
-def test_terms_are_capped() -> None:
+def test_full_text_terms_are_limited_to_one_hundred() -> None:
     assert len(terms_of(" ".join(f"w{n}" for n in range(5000)))) == 100
 
 
-def test_the_tenant_is_a_term_that_a_hit_must_have() -> None:
+def test_full_text_queries_require_the_tenant_term() -> None:
     query = query_of("t", "harbour")
     assert query == f'+tenant_key:"{tenant_key("t")}"^0 +(text:("harbour") parts:("harbour") head:("harbour")^2)'
     assert tenant_key("t").isdecimal()
@@ -65,14 +65,14 @@ def test_the_tenant_is_a_term_that_a_hit_must_have() -> None:
 
 
 @given(st.lists(st.tuples(_INT, _INT, _INT, _INT), min_size=1))
-def test_places_sort_as_keys_do(keys: list[tuple[int, int, int, int]]) -> None:
+def test_chain_positions_sort_like_their_keys(keys: list[tuple[int, int, int, int]]) -> None:
     prefix = chain_prefix("t", "c", "f")
     assert [place(prefix, key) for key in sorted(keys)] == sorted(place(prefix, key) for key in keys)
     assert all(prefix < place(prefix, key) < chain_end(prefix) for key in keys)
 
 
 @pytest.mark.parametrize("name", ["next", "A-B", "A`B", "", "A" * 65, "A]->() DETACH DELETE n //"])
-def test_what_cannot_be_an_edge_type_is_no_part_of_a_statement(name: str) -> None:
+def test_invalid_edge_types_are_not_put_into_cypher(name: str) -> None:
     with pytest.raises(ValueError, match="no edge type"):
         edges.put(name)
     with pytest.raises(ValueError, match="every type"):

@@ -19,22 +19,22 @@ NOWHERE = QdrantSettings(url="http://127.0.0.1:1", api_key=SecretStr("secret"), 
 
 
 @pytest.mark.parametrize("url", ["", "qdrant:6334", "grpc://qdrant:6334", "http://", "http://qdrant:6334/vectors"])
-def test_an_address_that_is_none_is_refused(url: str) -> None:
+def test_an_invalid_qdrant_url_is_refused(url: str) -> None:
     with pytest.raises(SettingsError, match="VICW_QDRANT_URL"):
         connect(QdrantSettings(url=url))
 
 
 @pytest.mark.parametrize("alias", ["", "a/b", "-a", "ü", "x" * 101])
-def test_an_alias_that_cannot_begin_a_name_is_refused(alias: str) -> None:
+def test_an_invalid_collection_alias_is_refused(alias: str) -> None:
     with pytest.raises(ValidationError, match="alias"):
         QdrantSettings(alias=alias)
 
 
-def test_the_key_is_not_in_what_is_printed() -> None:
+def test_the_api_key_is_not_in_the_repr_of_the_settings() -> None:
     assert "secret" not in repr(NOWHERE)
 
 
-async def test_a_server_that_is_away_is_named() -> None:
+async def test_every_call_to_an_unreachable_qdrant_is_unavailable() -> None:
     store = QdrantVectorStore(connect(NOWHERE), "vicw", timeout_seconds=2)
     point = Point("00000000-0000-0000-0000-000000000001", np.ones(1, dtype=np.float32), None, {})
     calls = [
@@ -54,7 +54,7 @@ async def test_a_server_that_is_away_is_named() -> None:
     await store.close()
 
 
-async def test_an_address_where_nobody_answers_is_known_soon() -> None:
+async def test_a_silent_qdrant_server_is_reported_unavailable_soon() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         settings = QdrantSettings(url=f"http://127.0.0.1:{silent.getsockname()[1]}", write_timeout_seconds=60)
         store = QdrantVectorStore(connect(settings), "vicw", timeout_seconds=60)

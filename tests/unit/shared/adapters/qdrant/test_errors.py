@@ -47,7 +47,7 @@ def status(code: StatusCode, details: str = "as the server puts it") -> AioRpcEr
     return AioRpcError(code, Metadata(), Metadata(), details)
 
 
-def becomes(raised: BaseException) -> VicwError:
+def translate_error(raised: BaseException) -> VicwError:
     with pytest.raises(VicwError) as caught, translated():
         raise raised
     assert caught.value.__cause__ is raised
@@ -55,8 +55,8 @@ def becomes(raised: BaseException) -> VicwError:
 
 
 @pytest.mark.parametrize("code", list(StatusCode), ids=lambda code: code.name)
-def test_every_status_becomes_an_error_that_says_what_can_be_done(code: StatusCode) -> None:
-    error = becomes(status(code))
+def test_every_grpc_status_maps_to_a_vicw_error(code: StatusCode) -> None:
+    error = translate_error(status(code))
     assert type(error) is BY_STATUS[code]
     assert "as the server puts it" in error.detail
     if isinstance(error, UnavailableError):
@@ -83,28 +83,28 @@ def test_every_status_becomes_an_error_that_says_what_can_be_done(code: StatusCo
         ),
     ],
 )
-def test_what_has_no_status_of_its_own_is_known_by_its_words(
+def test_errors_without_their_own_status_are_recognised_by_message(
     code: StatusCode, details: str, kind: type[VicwError]
 ) -> None:
-    assert type(becomes(status(code, details))) is kind
+    assert type(translate_error(status(code, details))) is kind
 
 
-def test_a_rate_limit_tells_when_to_come_back() -> None:
-    error = becomes(ResourceExhaustedResponse("Rate limiting exceeded", 7))
+def test_a_rate_limit_error_carries_its_retry_after_seconds() -> None:
+    error = translate_error(ResourceExhaustedResponse("Rate limiting exceeded", 7))
     assert isinstance(error, OverloadedError)
     assert error.retry_after_seconds == 7
     assert OverloadedError("another").retry_after_seconds == 1, "one error's hint is not the next one's"
 
 
 @pytest.mark.parametrize("raised", [QdrantException("x"), UsageError("Channel is closed.")])
-def test_whatever_else_the_client_raises_is_the_server_away(raised: Exception) -> None:
-    assert type(becomes(raised)) is UnavailableError
+def test_other_client_exceptions_map_to_unavailable(raised: Exception) -> None:
+    assert type(translate_error(raised)) is UnavailableError
 
 
 @pytest.mark.parametrize(
     "ours", [StateConflictError("x"), ValueError("x"), TimeoutError("x"), asyncio.CancelledError("x")]
 )
-def test_our_own_errors_and_everybody_elses_pass(ours: BaseException) -> None:
+def test_vicw_and_unrelated_errors_pass_untranslated(ours: BaseException) -> None:
     with pytest.raises(type(ours)) as caught, translated():
         raise ours
     assert caught.value is ours

@@ -44,7 +44,7 @@ def sqlite_error(code: int | None, kind: type[sqlite3.Error] = sqlite3.Operation
         (sqlite_error(None, sqlite3.ProgrammingError), UnavailableError, 503),
     ],
 )
-def test_an_error_of_sqlite_becomes_one_that_says_what_the_caller_can_do(
+def test_sqlite_errors_map_to_vicw_errors_with_their_status(
     raised: sqlite3.Error, becomes: type[VicwError], status: int
 ) -> None:
     with pytest.raises(VicwError) as caught, translated():
@@ -58,13 +58,13 @@ def test_an_error_of_sqlite_becomes_one_that_says_what_the_caller_can_do(
 @pytest.mark.parametrize(
     "ours", [StateConflictError("x"), MissingRecordError("x"), StorageFullError("x"), ValueError("x")]
 )
-def test_our_own_errors_and_everybody_elses_pass(ours: Exception) -> None:
+def test_vicw_and_unrelated_errors_pass_untranslated(ours: Exception) -> None:
     with pytest.raises(type(ours)) as caught, translated():
         raise ours
     assert caught.value is ours
 
 
-async def test_an_engine_without_room_is_a_full_disk_and_stays_usable(path: Path) -> None:
+async def test_a_full_database_raises_storage_full_and_stays_usable(path: Path) -> None:
     with closing(SqliteDatabase(path)) as database:
         await database.write(lambda c: c.execute("PRAGMA max_page_count = 1").fetchone())
         with pytest.raises(StorageFullError, match="nothing of this request was stored"):
@@ -92,7 +92,7 @@ async def test_a_migration_that_fails_half_way_leaves_the_store_as_it_was(
         assert await database.read(lambda c: c.execute("SELECT value FROM meta").fetchone()) == ("v",)
 
 
-async def test_a_migration_that_works_is_counted_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_successful_migration_runs_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     SqliteDatabase(path).close()
     monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, "CREATE TABLE later (x);"))
     for _ in range(2):

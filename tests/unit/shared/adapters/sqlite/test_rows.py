@@ -13,12 +13,12 @@ def names(kind: type) -> set[str]:
     return {one.name for one in fields(kind)}
 
 
-def test_every_field_has_a_column() -> None:
+def test_every_node_and_edge_field_has_a_column() -> None:
     assert set(NODE_COLUMNS.split(", ")) == names(Node)
     assert set(EDGE_COLUMNS.split(", ")) == names(Edge)
 
 
-def test_an_item_is_read_whole() -> None:
+def test_item_ref_reads_every_field_of_a_row() -> None:
     item = item_ref((bytes(16), "Event", "c", "general", 0, None, 0.5, None, None, None, 1, 1))
     made = ItemRef(**{name: getattr(item, name) for name in names(ItemRef)})
     assert made == item

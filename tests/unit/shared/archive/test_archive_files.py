@@ -31,7 +31,7 @@ def row(value: int) -> CounterRow:
     return CounterRow(tenant="t", context="c", flow=None, value=value)
 
 
-def test_one_at_a_time_writes_an_export(tmp_path: Path) -> None:
+def test_only_one_writer_at_a_time_may_write_an_export(tmp_path: Path) -> None:
     with ArchiveWriter(tmp_path / "e") as writer:
         with pytest.raises(StateConflictError, match="Another process writes"), ArchiveWriter(tmp_path / "e"):
             pass
@@ -76,7 +76,7 @@ def test_foreign_files_are_not_removed_with_an_export(tmp_path: Path) -> None:
         (tmp_path / "away").rmdir()
 
 
-def test_a_death_in_the_middle_of_a_move_takes_no_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_move_keeps_the_previous_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with ArchiveWriter(tmp_path / "e") as writer:
         writer.write("counters.jsonl", COUNTERS, [row(1)])
         writer.finish(manifest(), 4)
@@ -97,14 +97,14 @@ def test_a_death_in_the_middle_of_a_move_takes_no_export(tmp_path: Path, monkeyp
     assert [one.value for _, one in ArchiveReader(tmp_path / "e").rows("counters.jsonl", COUNTERS)] == [1]
 
 
-def test_where_a_volume_is_mounted_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_export_into_a_mount_point_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "e").mkdir()
     monkeypatch.setattr(Path, "is_mount", lambda self: self.name == "e")
     with pytest.raises(StateConflictError, match="name a folder inside of it"), ArchiveWriter(tmp_path / "e"):
         pass
 
 
-def test_what_was_written_since_a_place_is_forgotten(tmp_path: Path) -> None:
+def test_rewind_discards_rows_written_since_a_position(tmp_path: Path) -> None:
     ids = [str(UUID(int=n)) for n in range(9)]
     rows = np.eye(9, 4, dtype=np.float32)
     with ArchiveWriter(tmp_path / "e") as writer:
@@ -139,7 +139,7 @@ UIDS = st.builds(lambda high, low: str(UUID(int=(high << 64) + low)), st.integer
 
 
 @given(st.lists(st.lists(st.tuples(UIDS, st.integers(0, 9)))), st.lists(UIDS))
-def test_uids_are_found_with_their_numbers(parts: list[list[tuple[str, int]]], wanted: list[str]) -> None:
+def test_the_uid_index_finds_uids_with_their_numbers(parts: list[list[tuple[str, int]]], wanted: list[str]) -> None:
     index, known, seen = UidIndex(), dict[str, int](), list[str]()
     for part in parts:
         index.add([uid for uid, _ in part], [number for _, number in part])

@@ -11,7 +11,7 @@ from vicw_shared.adapters.sqlite import SqliteGraphStore
 
 
 @pytest.mark.parametrize(("viewer", "among"), [(None, {256}), ({"user": "Ben", "chat": "private"}, {None})])
-async def test_among_how_many_edges_the_heaviest_are_chosen(
+async def test_edge_reads_are_capped_only_for_questions_without_a_viewer(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, viewer: dict[str, str] | None, among: set[int | None]
 ) -> None:
     asked: set[int | None] = set()

@@ -43,7 +43,7 @@ def test_every_type_of_the_taxonomy_is_registered_in_its_category() -> None:
         ("TAGGED", Label.ENTITY, Label.CONCEPT),
     ],
 )
-def test_allowed_pairs(name: str, source: Label, target: Label) -> None:
+def test_allowed_label_pairs_pass_the_edge_check(name: str, source: Label, target: Label) -> None:
     assert REGISTRY.check(name, source, target).name == name
 
 
@@ -52,12 +52,12 @@ def test_a_forbidden_pair_names_the_type_and_both_labels() -> None:
         REGISTRY.check("NEXT", Label.ENTITY, Label.EVENT)
 
 
-def test_an_unknown_type_is_named_with_those_there_are() -> None:
+def test_an_unknown_edge_type_is_named_with_the_registered_ones() -> None:
     with pytest.raises(UnknownTypeError, match=r"'HATES' is not registered.*RELATED_TO"):
         REGISTRY.get("HATES")
 
 
-def test_an_integration_registers_a_type_once() -> None:
+def test_registering_an_edge_type_again_needs_the_same_meaning() -> None:
     registry = EdgeRegistry.with_core_types()
     owned = EdgeType("TODO_OWNED_BY", Category.AGENCY, frozenset({(Label.ENTITY, Label.ENTITY)}), 0.5)
     registry.register(owned)
@@ -83,7 +83,7 @@ def test_collections_find_the_most_specific_kind() -> None:
 
 
 @pytest.mark.parametrize("file", RECORDS)
-def test_no_collection_has_the_name_of_another_file_of_an_export(file: str) -> None:
+def test_a_collection_may_not_take_the_name_of_an_export_file(file: str) -> None:
     name = file.removesuffix(".jsonl")
     with pytest.raises(SettingsError, match=f"'{name}': an export has a file {file} of its own. Use another name"):
         CollectionRegistry().register(NodeCollection(name, Label.ENTITY, "door"))
@@ -96,7 +96,7 @@ def test_different_keys_never_share_a_uid(a: list[str], b: list[str]) -> None:
     assert (make_uid(*a) == make_uid(*b)) == (a == b)
 
 
-def test_uids_are_those_of_every_release() -> None:
+def test_uids_are_stable_across_releases() -> None:
     assert item_uid("default", "ctx", "a", 1) == "7e568ad7-ef3c-58cf-bbb7-a371224b71cc", "stored graphs depend on it"
     assert named_uid("t", "c", "Person", "  ANA  maria") == named_uid("t", "c", "person", "Ana Maria")
     assert named_uid("t", "c", "class", "Wizard") != named_uid("t", "c", "person", "Wizard")

@@ -50,7 +50,7 @@ def vicw(server: Server, monkeypatch: pytest.MonkeyPatch) -> Vicw:
     return lambda *arguments: CliRunner().invoke(app, arguments)
 
 
-def test_a_refused_question_is_told_with_field_reason_and_fix(server: Server, vicw: Vicw) -> None:
+def test_a_refused_query_is_printed_with_field_reason_and_fix(server: Server, vicw: Vicw) -> None:
     wrong = {"field": "limit", "problem": "is over 200", "fix": "Send 200 or less"}
     document = {"type": "t", "title": "t", "status": 422, "detail": "limit: is over 200. Send 200 or less"}
     server.answer = httpx.Response(422, json={**document, "errors": [wrong]})
@@ -81,7 +81,7 @@ def item(status: str, *masked: str) -> dict[str, Any]:
         (["unchanged", "unchanged"], None),
     ],
 )
-def test_what_an_import_leaves_to_be_indexed_is_told_in_the_right_words(
+def test_ingest_without_waiting_reports_requests_still_being_indexed(
     server: Server, vicw: Vicw, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statuses: list[str], told: str | None
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
@@ -97,7 +97,7 @@ def test_what_an_import_leaves_to_be_indexed_is_told_in_the_right_words(
     assert (told or "") in done.stdout
 
 
-def test_an_import_tells_in_how_many_items_secrets_were_masked(
+def test_ingest_reports_the_number_of_items_with_masked_secrets(
     server: Server, vicw: Vicw, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
@@ -115,7 +115,7 @@ def test_an_import_tells_in_how_many_items_secrets_were_masked(
 
 
 @pytest.mark.parametrize("shape", [[], ["--text"], ["--json"]])
-def test_where_nothing_is_found_the_filters_are_named(server: Server, vicw: Vicw, shape: list[str]) -> None:
+def test_an_empty_answer_names_the_filters_on_stderr(server: Server, vicw: Vicw, shape: list[str]) -> None:
     server.answer = httpx.Response(200, json=NOTHING)
     filters = ["--context", "Fantasy Novle", "--domain", "prose", "--tag", "a", "--tag", "b"]
     asked = vicw("retrieve", "q", *filters, *shape)
@@ -125,7 +125,7 @@ def test_where_nothing_is_found_the_filters_are_named(server: Server, vicw: Vicw
     assert "Nothing found\n" in vicw("retrieve", "q", *shape).stderr
 
 
-def test_what_became_of_each_id_is_told_and_an_unknown_one_is_an_error(server: Server, vicw: Vicw) -> None:
+def test_retract_prints_the_status_of_each_id_and_fails_on_unknown(server: Server, vicw: Vicw) -> None:
     items = [{"id": "a[b]", "uid": "u", "status": "retracted"}, {"id": "b\x1b", "uid": "u", "status": "already"}]
     server.answer = httpx.Response(200, json={"context": "c", "items": items})
     told = vicw("retract", "--context", "c", "a[b]", "b")
@@ -136,9 +136,7 @@ def test_what_became_of_each_id_is_told_and_an_unknown_one_is_an_error(server: S
     assert vicw("retract", "z").exit_code == 2, "an id says nothing without its context"
 
 
-def test_until_when_it_was_true_is_sent_with_its_zone(
-    vicw: Vicw, server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_retract_sends_ended_at_with_its_time_zone(vicw: Vicw, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[bytes] = []
     items = {"context": "c", "items": []}
 

@@ -28,7 +28,7 @@ async def put_item(graph: Neo4jGraphStore, name: str) -> Node:
     return chunk
 
 
-async def test_what_was_written_under_a_claim_that_ran_out_is_queued_again(graph: Neo4jGraphStore) -> None:
+async def test_postponing_an_expired_claim_queues_the_newer_payload_again(graph: Neo4jGraphStore) -> None:
     chunk = await put_item(graph, "a")
     await graph.outbox.acknowledge(await graph.outbox.claim(1, seconds=LONG))
     await put(graph, [replace(chunk, indexed=True, importance=0.1)])
@@ -45,7 +45,7 @@ async def test_what_was_written_under_a_claim_that_ran_out_is_queued_again(graph
     assert await graph.outbox.backlog() == Backlog(0, 0)
 
 
-async def test_a_claim_that_ran_out_and_was_settled_unchanged_is_over(graph: Neo4jGraphStore) -> None:
+async def test_postponing_an_expired_claim_of_an_indexed_passage_has_no_effect(graph: Neo4jGraphStore) -> None:
     await put_item(graph, "a")
     old = await graph.outbox.claim(1, seconds=0.1)
     await asyncio.sleep(0.2)
@@ -54,7 +54,7 @@ async def test_a_claim_that_ran_out_and_was_settled_unchanged_is_over(graph: Neo
     assert (await graph.outbox.backlog(), await graph.outbox.failures(None, 9)) == (Backlog(0, 0), [])
 
 
-async def test_a_claim_asks_little_however_many_tenants_have_nothing_due(
+async def test_a_claim_needs_few_statements_despite_thousands_of_idle_tenants(
     graph: Neo4jGraphStore, server: Neo4jServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with server.driver() as driver:

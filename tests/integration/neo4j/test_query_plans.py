@@ -132,7 +132,7 @@ async def fill(graph: Neo4jGraphStore) -> None:
 
 
 @pytest.mark.parametrize("filled", [False, True])
-async def test_no_statement_scans(graph: Neo4jGraphStore, server: Neo4jServer, filled: bool) -> None:
+async def test_no_cypher_statement_plans_a_scan(graph: Neo4jGraphStore, server: Neo4jServer, filled: bool) -> None:
     if filled:
         await fill(graph)
     found = dict(statements())
@@ -149,7 +149,7 @@ async def test_no_statement_scans(graph: Neo4jGraphStore, server: Neo4jServer, f
 
 
 @pytest.mark.parametrize("chain", [NEXT, HAPPENED_AFTER])
-async def test_who_is_next_in_a_chain_is_read_off_its_index(
+async def test_chain_links_are_read_from_their_index_without_a_full_sort(
     graph: Neo4jGraphStore, server: Neo4jServer, chain: str
 ) -> None:
     await fill(graph)  # of a few nodes the planner may as well put all in order
@@ -180,7 +180,7 @@ VALUES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("of_subtype", [False, True])
-async def test_a_list_of_names_is_read_off_its_index(
+async def test_name_pages_are_read_from_their_index_without_a_full_sort(
     graph: Neo4jGraphStore, server: Neo4jServer, of_subtype: bool
 ) -> None:
     await fill(graph)

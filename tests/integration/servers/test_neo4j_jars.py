@@ -27,7 +27,7 @@ def maven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return program
 
 
-def test_the_jars_are_fetched_once(maven: Path, tmp_path: Path) -> None:
+def test_the_neo4j_jars_are_fetched_once(maven: Path, tmp_path: Path) -> None:
     maven.write_text(FETCHES)
     folder = jars()
     assert folder == tmp_path / "cache" / "vicw" / f"neo4j-{version()}"
@@ -36,7 +36,7 @@ def test_the_jars_are_fetched_once(maven: Path, tmp_path: Path) -> None:
     assert jars() == folder
 
 
-def test_a_failed_fetch_is_told_and_tried_again(maven: Path) -> None:
+def test_a_failed_fetch_of_the_jars_is_reported_and_retried(maven: Path) -> None:
     maven.write_text(FETCHES + "echo 'no such artifact'\nexit 1\n")
     with pytest.raises(Unavailable, match="Maven could not fetch Neo4j:\nno such artifact"):
         jars()

@@ -19,12 +19,12 @@ _GRAPH_SECONDS = 2.0
 """VICW_RETRIEVAL_GRAPH_MS: what one request may wait for a graph that is down."""
 
 
-def readiness(url: str) -> tuple[int, dict[str, Any]]:
+def get_readiness(url: str) -> tuple[int, dict[str, Any]]:
     answer = httpx.get(f"{url}/readyz", timeout=30, trust_env=False)
     return answer.status_code, answer.json()
 
 
-def test_each_engine_may_go_away_and_come_back(fragile: Platform, engines: Engines) -> None:
+def test_services_survive_the_outage_of_each_engine_and_recover(fragile: Platform, engines: Engines) -> None:
     items: list[dict[str, Any]] = [
         {"id": "public", "text": "The harbour was closed by fog."},
         {"id": "private", "text": "The harbour master was bribed.", "sensitivity": "personal", "about": ["Ana"]},
@@ -33,15 +33,15 @@ def test_each_engine_may_go_away_and_come_back(fragile: Platform, engines: Engin
     assert set(fragile.found("harbour")) == {"public", "private"}
 
     engines.redis.kill()
-    status, told = readiness(fragile.ingest.url)
+    status, told = get_readiness(fragile.ingest.url)
     assert (status, told["status"], set(told["failing"])) == (200, "ready", {"queue"}), "it is named, and goes on"
-    assert readiness(fragile.retrieval.url)[1].keys() & {"failing"} == set(), "questions need no queue"
+    assert get_readiness(fragile.retrieval.url)[1].keys() & {"failing"} == set(), "questions need no queue"
     assert fragile.remember({"id": "no queue", "text": "A gull sat on the mast."}).status_code == 201
     assert fragile.found("gull", limit=1) == ["no queue"]
     later = fragile.remember({"id": "later", "text": "A seal swam by."}, wait=False)
     assert later.status_code == 202, "durable in the graph; workers look by themselves"
     engines.redis.restart()
-    assert "failing" not in readiness(fragile.ingest.url)[1]
+    assert "failing" not in get_readiness(fragile.ingest.url)[1]
 
     engines.qdrant.kill()
     answer = fragile.ask("harbour fog").raise_for_status().json()
@@ -72,7 +72,7 @@ def test_each_engine_may_go_away_and_come_back(fragile: Platform, engines: Engin
     assert "no graph" not in fragile.found("storm", limit=10), "what was refused is not stored"
 
 
-def test_while_the_graph_is_down_no_request_waits_for_its_key(fragile: Platform, engines: Engines) -> None:
+def test_key_checks_do_not_delay_requests_while_the_graph_is_down(fragile: Platform, engines: Engines) -> None:
     known, unused = fragile.headers, bearer(fragile.key())
     assert fragile.remember({"id": "fog", "text": "The harbour was closed by fog."}).status_code == 201
     assert fragile.found("harbour") == ["fog"]
@@ -80,22 +80,24 @@ def test_while_the_graph_is_down_no_request_waits_for_its_key(fragile: Platform,
     time.sleep(_REMEMBERED_SECONDS + 1)  # until then the last look-up stands
     fragile.ask("harbour").raise_for_status()  # this one may wait: it finds out
 
-    answers, seconds = _asked(fragile, known, 9)
+    answers, seconds = _ask_timed(fragile, known, 9)
     assert [answer.status_code for answer in answers] == [200] * 9
     for answer in (answer.json() for answer in answers):
         assert ([result["id"] for result in answer["results"]], "graph" in answer["degraded"]) == (["fog"], True)
     assert median(seconds) < _GRAPH_SECONDS, seconds
-    refused, seconds = _asked(fragile, unused, 5)
+    refused, seconds = _ask_timed(fragile, unused, 5)
     assert [answer.status_code for answer in refused] == [503] * 5
     assert refused[0].headers["content-type"] == "application/problem+json"
     assert refused[0].json()["detail"].startswith("keys:")
     assert median(seconds) < _GRAPH_SECONDS, seconds
 
     engines.neo4j.restart()
-    eventually(lambda: _asked(fragile, unused, 1)[0][0].status_code, lambda status: status == 200, 60, "it is known")
+    eventually(
+        lambda: _ask_timed(fragile, unused, 1)[0][0].status_code, lambda status: status == 200, 60, "it is known"
+    )
 
 
-def _asked(platform: Platform, headers: dict[str, str], times: int) -> tuple[list[httpx.Response], list[float]]:
+def _ask_timed(platform: Platform, headers: dict[str, str], times: int) -> tuple[list[httpx.Response], list[float]]:
     """Return the answers to one question after the other, and how long each took."""
     answers, seconds = [], []
     for _ in range(times):

@@ -35,7 +35,7 @@ def test_qdrant_answers_on_both_interfaces(qdrant_server: QdrantServer) -> None:
             assert not client.collection_exists("nothing")
 
 
-def test_neo4j_keeps_what_it_committed_when_killed(start_neo4j: Callable[[], Neo4jProcess]) -> None:
+def test_neo4j_keeps_committed_nodes_after_a_kill(start_neo4j: Callable[[], Neo4jProcess]) -> None:
     process = start_neo4j()
     with process.server.driver() as driver:
         driver.execute_query("CREATE (:Chunk {uid: 'c1'})")
@@ -46,7 +46,7 @@ def test_neo4j_keeps_what_it_committed_when_killed(start_neo4j: Callable[[], Neo
         assert driver.execute_query("MATCH (n) RETURN n.uid").records[0].values() == ["c1"]
 
 
-def test_redis_keeps_what_it_acknowledged_when_killed(start_redis: Callable[[], RedisProcess]) -> None:
+def test_redis_keeps_acknowledged_entries_after_a_kill(start_redis: Callable[[], RedisProcess]) -> None:
     process = start_redis()
     with process.server.client() as client:
         client.lpush("queue", *map(str, range(100)))
@@ -58,7 +58,7 @@ def test_redis_keeps_what_it_acknowledged_when_killed(start_redis: Callable[[], 
         assert client.llen("queue") == 100
 
 
-def test_qdrant_keeps_what_it_acknowledged_when_killed(start_qdrant: Callable[[], QdrantProcess]) -> None:
+def test_qdrant_keeps_acknowledged_points_after_a_kill(start_qdrant: Callable[[], QdrantProcess]) -> None:
     process = start_qdrant()
     with closing(process.server.client()) as client:
         client.create_collection("kept", vectors_config=VectorParams(size=2, distance=Distance.COSINE))

@@ -20,7 +20,7 @@ async def test_shielded_work_raises_its_error() -> None:
 
 
 @pytest.mark.parametrize("cancellations", [1, 3])
-async def test_a_cancelled_caller_goes_when_the_thread_has_ended(cancellations: int) -> None:
+async def test_a_cancelled_caller_waits_until_the_thread_has_ended(cancellations: int) -> None:
     go, ended = threading.Event(), threading.Event()
 
     def work() -> None:
@@ -39,7 +39,7 @@ async def test_a_cancelled_caller_goes_when_the_thread_has_ended(cancellations: 
     assert ended.is_set()
 
 
-async def test_work_that_can_hurry_is_told_of_a_cancellation() -> None:
+async def test_work_with_a_hurry_callback_is_notified_of_a_cancellation() -> None:
     told = threading.Event()
     caller = asyncio.create_task(finish(asyncio.to_thread(told.wait, 20), hurry=told.set))
     await asyncio.sleep(0.01)
@@ -50,7 +50,7 @@ async def test_work_that_can_hurry_is_told_of_a_cancellation() -> None:
     assert told.is_set()
 
 
-async def test_work_that_fails_after_a_cancellation_leaves_the_cancellation_through() -> None:
+async def test_an_error_after_a_cancellation_does_not_replace_it() -> None:
     go = threading.Event()
 
     def work() -> None:

@@ -39,7 +39,7 @@ def run(directory: Path, test: str = ONE_TEST, **variables: str) -> subprocess.C
     )
 
 
-def test_a_missing_server_is_said_at_the_end(tmp_path: Path) -> None:
+def test_the_run_ends_with_a_report_of_a_missing_server(tmp_path: Path) -> None:
     ended = run(tmp_path)
     assert ended.returncode == 0, ended.stdout
     *_, headline, given, docker, local, _ = ended.stdout.splitlines()
@@ -57,7 +57,7 @@ def test_it(request): assert server_if_any(request) is None
 """
 
 
-def test_what_stood_in_for_a_missing_server_is_said_where_it_did(tmp_path: Path) -> None:
+def test_the_report_names_the_substitute_of_a_missing_server_if_used(tmp_path: Path) -> None:
     said = "  In its place: the adapter's contract tests ran on qdrant-client's local mode"
     missing = run(tmp_path, "def test_it(qdrant_server): pass\n").stdout
     assert "MISSING qdrant" in missing
@@ -99,7 +99,7 @@ def on_two_workers(directory: Path, **variables: str) -> subprocess.CompletedPro
     )
 
 
-def test_what_two_workers_lack_is_said_once_and_fails_the_run(tmp_path: Path) -> None:
+def test_a_server_missing_on_two_workers_is_reported_once_and_fails(tmp_path: Path) -> None:
     ended = on_two_workers(tmp_path, VICW_TEST_REQUIRE="redis")
     assert ended.returncode == 1, ended.stdout
     assert "3 skipped" in ended.stdout
@@ -129,7 +129,7 @@ def test_an_unknown_required_server_is_an_error(tmp_path: Path) -> None:
     assert "VICW_TEST_REQUIRE names postgres; there are neo4j, redis, qdrant, helm" in ended.stderr
 
 
-def test_a_missing_program_is_said_at_the_end_like_a_server(tmp_path: Path) -> None:
+def test_a_missing_program_is_reported_like_a_missing_server(tmp_path: Path) -> None:
     chart = "def test_it(helm): pass\ndef test_that(helm): pass\n"
     ended = run(tmp_path, chart)
     assert ended.returncode == 0, ended.stdout
@@ -139,14 +139,14 @@ def test_a_missing_program_is_said_at_the_end_like_a_server(tmp_path: Path) -> N
     assert run(tmp_path, chart, VICW_TEST_REQUIRE="helm").returncode == 1
 
 
-def test_asking_for_a_server_marks_the_test(tmp_path: Path) -> None:
+def test_a_test_with_a_server_fixture_gets_the_servers_marker(tmp_path: Path) -> None:
     marked = subprocess.run(
         [*command(tmp_path, ONE_TEST), "-m", "not servers"], env=environment(), capture_output=True, check=False
     )
     assert marked.returncode == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
-def test_a_failed_start_shows_what_the_server_said(tmp_path: Path) -> None:
+def test_a_failed_start_shows_the_log_of_the_server(tmp_path: Path) -> None:
     binary = tmp_path / "redis-server"
     binary.write_text("#!/bin/sh\necho 'no room for a database'\nexit 3\n")
     binary.chmod(0o755)

@@ -69,7 +69,7 @@ def chain(events: Sequence[Node]) -> set[tuple[str, str]]:
     return set(pairwise(event.uid for event in events))
 
 
-async def test_a_deadlock_between_contexts_ends_in_another_try(server: Neo4jServer) -> None:
+async def test_a_transaction_in_a_deadlock_is_retried(server: Neo4jServer) -> None:
     tries = 0
     async with open_neo4j(server) as graph:
         await put(graph, [node("x"), node("y")])
@@ -90,7 +90,7 @@ async def test_a_deadlock_between_contexts_ends_in_another_try(server: Neo4jServ
     assert len(set(texts.values())) == 1
 
 
-async def test_two_that_forget_the_same_receipts_at_once_do_not_fail(server: Neo4jServer) -> None:
+async def test_concurrent_deletion_of_the_same_receipts_does_not_fail(server: Neo4jServer) -> None:
     async with open_neo4j(server) as graph:
 
         async def keep(transaction: GraphTransaction) -> None:
@@ -141,7 +141,7 @@ def _text(point: PendingPoint) -> str:
     return point.chunk.text or ""
 
 
-async def test_who_comes_late_with_what_is_old_has_it_written_again(graph: Neo4jGraphStore) -> None:
+async def test_a_late_acknowledgement_of_an_expired_claim_queues_a_rewrite(graph: Neo4jGraphStore) -> None:
     chunk = node("k", Label.CHUNK, text="first")
     await put(graph, [node("i", content_hash="h", qdrant_id=chunk.uid), chunk], [edge("EVIDENCED_BY", "i", "k")])
     (late,) = await graph.outbox.claim(1, seconds=0.05)

@@ -20,16 +20,16 @@ from vicw_shared.model import Label
 from vicw_shared.ports import ItemRef
 
 
-def test_nothing_gains_by_words_that_a_better_one_has() -> None:
+def test_coverage_gives_nothing_for_words_of_a_better_result() -> None:
     assert coverage([5.0, 4.0], [{1, 2}, {1, 2}], {1: 3.0, 2: 3.0}, 0.5) == [2.5, 0.0]
 
 
-def test_rare_words_count_more() -> None:
+def test_coverage_weighs_rare_words_more() -> None:
     common, rare = coverage([5.0, 4.0], [{1}, {2}], {1: 1.0, 2: 4.0}, 0.5)
     assert (common, rare) == pytest.approx((0.5, 2.0))
 
 
-def test_words_without_a_hit_take_no_time() -> None:
+def test_coverage_of_thousands_of_results_is_computed_within_a_second() -> None:
     crowd = 5000
     started = time.thread_time()
     gains = coverage([1.0] * crowd, [{1}] * crowd, dict.fromkeys(range(12), 3.0), 0.4)
@@ -37,7 +37,7 @@ def test_words_without_a_hit_take_no_time() -> None:
     assert (gains[0] > 0, any(gains[1:])) == (True, False)
 
 
-def test_among_few_texts_words_tell_little() -> None:
+def test_coverage_gives_little_for_words_of_low_rarity() -> None:
     assert coverage([5.0, 4.0], [{1}, {2}], {1: 0.5, 2: 0.5}, 0.4) == [0.25, 0.25]
 
 
@@ -51,7 +51,7 @@ def test_among_few_texts_words_tell_little() -> None:
         ([0.0, 0.0], [{1}, {2}], {1: 3.0, 2: 3.0}, 0.5),
     ],
 )
-def test_where_there_is_nothing_to_gain_by_nothing_gains(
+def test_coverage_is_zero_without_words_rarity_share_or_scores(
     scores: list[float], words: list[set[int]], rarity: dict[int, float], share: float
 ) -> None:
     assert coverage(scores, words, rarity, share) == [0.0] * len(scores)
@@ -62,7 +62,7 @@ def test_where_there_is_nothing_to_gain_by_nothing_gains(
     st.dictionaries(st.integers(0, 5), st.floats(0.1, 10)),
     st.floats(0, 1),
 )
-def test_each_word_is_worth_something_once_and_to_whom_it_stands_first(
+def test_coverage_is_bounded_and_rewards_only_words_not_covered_before(
     found: list[tuple[float, set[int]]], rarity: dict[int, float], share: float
 ) -> None:
     scores, words = [score for score, _ in found], [has for _, has in found]
@@ -80,7 +80,7 @@ RACES = [{"id": f"race{n}", "name": f"Race {n}", "text": f"A regatta in the harb
 ORGAN = {"id": "organ", "name": "Instrument", "text": "The chapel has its organ."}
 
 
-class Words:
+class FixedRarity:
     """As rare as a question's words are said to be; nothing else of a likeness is asked for."""
 
     def __init__(self, **rarity: float) -> None:
@@ -102,32 +102,32 @@ TEXTS = {"a": ["A regatta."], "b": ["The regatta, again."], "c": ["The organ."]}
     [(0.0, 2, ["a", "b", "c"]), (0.2, 2, ["a", "c", "b"]), (0.2, 3, ["a", "b", "c"])],
     ids=["off", "on", "all are shown"],
 )
-async def test_a_page_of_the_second_thing_comes_before_more_of_the_first(
+async def test_coverage_ranks_a_page_with_new_words_before_a_repeating_one(
     share: float, limit: int, order: list[str]
 ) -> None:
     found = [page("a", 4.0), page("b", 3.5), page("c", 3.2), page("unread", 0.1)]
-    likeness = cast("QuerySimilarity", Words(regatta=3.0, organ=3.0))
+    likeness = cast("QuerySimilarity", FixedRarity(regatta=3.0, organ=3.0))
     told = await cover(likeness, TEXTS, found[: 4 if limit < 3 else 3], limit, share)
     assert [one.key for one in told][:3] == order
     assert found[0].boosts == ({"coverage": pytest.approx(0.4)} if order[1] == "c" else {})
 
 
-async def test_of_many_words_the_rarest_count() -> None:
+async def test_coverage_counts_only_the_rarest_of_many_words() -> None:
     common = dict.fromkeys("one two three four five six seven eight nine ten eleven twelve".split(), 1.0)
     found = [page("a", 4.0), page("c", 3.0)]
     texts = {"a": [" ".join(common)], "c": ["The organ."]}
-    await cover(cast("QuerySimilarity", Words(organ=6.0, **common)), texts, found, 1, 0.5)
+    await cover(cast("QuerySimilarity", FixedRarity(organ=6.0, **common)), texts, found, 1, 0.5)
     assert found[1].boosts["coverage"] == pytest.approx(0.5 * 4 * 6 / 24), "eleven others are left, at 2 on average"
 
 
-async def test_a_question_s_answer_tells_what_gained(memory: Memory) -> None:
+async def test_explain_reports_which_results_gained_by_coverage(memory: Memory) -> None:
     await memory.ingest(*RACES, ORGAN)
     query = "Which organ has the chapel, and which regatta of the harbour had number 4?"
     off, on = [await explained(memory, query, NO_SPREADS | {"coverage": share}, limit=3) for share in (0.0, 0.5)]
     assert (off.gains("coverage"), set(on.gains("coverage"))) == ({}, {"race4", "organ"})
 
 
-async def test_what_something_better_says_is_told_whatever_that_is(memory: Memory) -> None:
+async def test_words_covered_by_a_better_turn_give_a_page_no_gain(memory: Memory) -> None:
     said = {"id": "said", "speaker": "Ana", "text": "The organ of the regatta is out of tune."}
     await memory.ingest(said, *RACES, ORGAN)
     answer = await explained(memory, "organ of the regatta out of tune", NO_SPREADS | {"coverage": 0.5}, limit=4)
@@ -135,12 +135,12 @@ async def test_what_something_better_says_is_told_whatever_that_is(memory: Memor
     assert "organ" not in answer.gains("coverage")
 
 
-def test_who_may_not_gain_leaves_nothing_to_gain_by_what_he_has() -> None:
+def test_words_of_an_ineligible_better_result_give_no_coverage_gain() -> None:
     gains = coverage([5.0, 4.0, 3.0], [{1}, {1, 2}, {2}], {1: 3.0, 2: 3.0}, 0.1, {1, 2})
     assert gains == [0.0, 0.25, 0.0]
 
 
-async def test_a_word_that_a_better_result_covers_gains_nothing(memory: Memory) -> None:
+async def test_turns_gain_nothing_by_coverage(memory: Memory) -> None:
     said = [{"id": f"s{n}", "speaker": "Ana", "text": f"The regatta {n} was cold."} for n in range(4)]
     await memory.ingest(*said, {"id": "organ", "speaker": "Ben", "text": "The organ is out of tune."})
     answer = await explained(memory, "regatta and organ", {"coverage": 0.5}, limit=2)

@@ -50,7 +50,9 @@ async def test_near_duplicates_are_one_result_with_their_ids(memory: Memory) -> 
     ],
     ids=["a number", "a negation", "another speaker", "more besides"],
 )
-async def test_what_says_something_else_is_a_result_of_its_own(memory: Memory, other: dict[str, str]) -> None:
+async def test_texts_with_a_small_but_real_difference_stay_separate_results(
+    memory: Memory, other: dict[str, str]
+) -> None:
     await memory.ingest({"id": "a", "text": TEXT}, {"id": "b", **other})
     assert [ids for _, ids in found(await ask(memory))] == [(), ()]
 
@@ -71,13 +73,13 @@ async def test_a_place_that_a_duplicate_leaves_goes_to_the_next(memory: Memory) 
     assert {result.id for result in answer.results} in ({"a", "c"}, {"b", "c"})
 
 
-async def test_what_the_asker_may_not_see_is_not_counted_among_duplicates(memory: Memory) -> None:
+async def test_hidden_items_are_not_listed_as_duplicates(memory: Memory) -> None:
     secret = {"id": "b", "text": ALIKE, "sensitivity": "sensitive", "about": ["Mara"]}
     await memory.ingest({"id": "a", "text": TEXT}, secret)
     assert found(await ask(memory, viewer={"user": "Ben"})) == [("a", ())]
 
 
-def test_resemblance_is_the_share_of_shingles_and_asks_for_the_same_numbers() -> None:
+def test_resemblance_is_the_shingle_share_and_requires_equal_numbers() -> None:
     one, other = Shingles("a b c d e f"), Shingles("a b c d e g")
     assert one.resembles(other, 0.6)
     assert not one.resembles(other, 0.61), "3 shared of 5"

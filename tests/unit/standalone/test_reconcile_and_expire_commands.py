@@ -42,7 +42,7 @@ async def fill(store: Path) -> None:
         await memory.standalone.indexer.drain()
 
 
-async def spoil(store: Path) -> None:
+async def corrupt_points(store: Path) -> None:
     """Take one point away, say something else in another, and add one of nothing."""
     async with open_memory(store) as memory:
         vectors = memory.standalone.vectors
@@ -66,12 +66,12 @@ def check(store: Path) -> int:
     return CliRunner().invoke(app, ["check", "--data-dir", str(store)]).exit_code
 
 
-def test_stores_that_disagree_are_told_of_and_mended(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sleep_reconcile_reports_and_repairs_the_vector_store(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clean = sleep(filled, "reconcile")
     assert clean.exit_code == 0, clean.output
     nothing = "0 points missing, 0 out of date: indexed again\n0 points without a passage: removed\n"
     assert clean.stdout == nothing
-    asyncio.run(spoil(filled))
+    asyncio.run(corrupt_points(filled))
     assert check(filled) == 1
     told = "1 point missing, 1 out of date: {}\n1 point without a passage: {}\n"
     for _ in range(2):  # a dry run changes nothing
@@ -85,7 +85,7 @@ def test_stores_that_disagree_are_told_of_and_mended(filled: Path, monkeypatch: 
     assert sleep(filled, "reconcile").stdout == nothing
 
 
-async def test_who_opens_a_store_after_a_kill_waits_for_nobody(
+async def test_opening_a_store_after_a_kill_reconciles_without_waiting(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     killed = tmp_path / "killed"
@@ -103,9 +103,11 @@ async def test_who_opens_a_store_after_a_kill_waits_for_nobody(
 
 
 @pytest.mark.parametrize("paused", [False, True])
-async def test_a_server_compares_by_the_clock(store: Path, monkeypatch: pytest.MonkeyPatch, paused: bool) -> None:
+async def test_a_server_reconciles_on_schedule_even_if_paused(
+    store: Path, monkeypatch: pytest.MonkeyPatch, paused: bool
+) -> None:
     await fill(store)
-    await spoil(store)
+    await corrupt_points(store)
     moment = [now()]
     monkeypatch.setattr("vicw_sleep.scheduler.now", lambda: moment[0])
     often = SleepSettings(paused=paused, reconcile_schedule="30 * * * *", reconcile_pages=1)
@@ -116,14 +118,14 @@ async def test_a_server_compares_by_the_clock(store: Path, monkeypatch: pytest.M
         await _receipt_of_old(standalone)
         standalone.start_indexer()
         await asyncio.sleep(0.2)
-        assert await _wrong(standalone) == 3, "it is not time yet"
+        assert await _count_wrong_points(standalone) == 3, "it is not time yet"
         moment[0] += timedelta(hours=1)
         for _ in range(200):
             await asyncio.sleep(0.05)
             through = [one.task for one in await standalone.graph.log.job_runs() if one.over]
-            if "reconcile" in through and not await _wrong(standalone):
+            if "reconcile" in through and not await _count_wrong_points(standalone):
                 break
-        assert await _wrong(standalone) == 0
+        assert await _count_wrong_points(standalone) == 0
         assert await standalone.graph.record.forget_receipts(now(), limit=9) == 0, "old receipts are gone, too"
     finally:
         await standalone.close()
@@ -134,13 +136,13 @@ async def _receipt_of_old(standalone: Standalone) -> None:
     await standalone.graph.write("default", "ctx", lambda transaction: transaction.put_receipt(old))
 
 
-async def _wrong(standalone: Standalone) -> int:
+async def _count_wrong_points(standalone: Standalone) -> int:
     graph = standalone.graph
     found = await reconcile(graph.outbox, graph.audit, standalone.vectors, dry=True)
     return found.missing + found.stale + found.orphaned
 
 
-def test_without_vectors_there_is_nothing_to_compare(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sleep_reconcile_without_vectors_has_nothing_to_compare(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VICW_EMBEDDER", "none")
     monkeypatch.setattr("vicw_standalone.cli.maintenance.configure_logs", lambda settings: None)
     asyncio.run(fill_without_vectors(store))
@@ -152,7 +154,7 @@ async def fill_without_vectors(store: Path) -> None:
         await memory.ingest({"id": "stays", "text": "The harbour is old."})
 
 
-def test_what_is_over_is_told_of_and_retired(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sleep_expire_lists_then_retires_expired_items(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert sleep(filled, "expire", "--dry-run").stdout == "0 items would be retired (expired)\n"
 
     def later() -> datetime:
@@ -177,7 +179,7 @@ def over(filled: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return filled
 
 
-def test_the_log_tells_what_has_expired(over: Path) -> None:
+def test_sleep_log_lists_expired_items_without_their_text(over: Path) -> None:
     (step,) = [json.loads(line) for line in sleep(over, "log", "--json").stdout.splitlines()]
     assert (step["task"], step["outcome"], step["details"]["item"]) == ("expire", "done", "goes")
     assert "bridge" not in json.dumps(step)
@@ -194,7 +196,7 @@ def test_the_log_tells_what_has_expired(over: Path) -> None:
     assert "0 done, 0 refused, 0 undone, 1 expired\n" in sleep(over, "status").stdout
 
 
-def test_what_has_expired_is_not_undone_but_sent_again(over: Path) -> None:
+def test_undo_of_an_expired_item_is_refused(over: Path) -> None:
     (step,) = [json.loads(line) for line in sleep(over, "log", "--json").stdout.splitlines()]
     refused = sleep(over, "undo", step["id"])
     assert (refused.exit_code, "Send it again" in str(refused.exception)) == (1, True)
@@ -202,7 +204,7 @@ def test_what_has_expired_is_not_undone_but_sent_again(over: Path) -> None:
     assert [json.loads(line) for line in sleep(over, "log", "--json").stdout.splitlines()] == [step], "nothing changed"
 
 
-def test_what_was_refused_is_listed_however_much_has_expired_since(
+def test_sleep_log_refused_lists_a_step_older_than_many_expired_ones(
     filled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("vicw_standalone.cli.sleep.scan_pages", partial(scan_pages, limit=3))
@@ -239,7 +241,7 @@ async def log_steps(store: Path) -> None:
         await memory.standalone.graph.write("default", "ctx", work)
 
 
-def test_a_server_that_has_the_store_open_is_named(filled: Path) -> None:
+def test_sleep_expire_and_reconcile_beside_a_server_name_the_setting(filled: Path) -> None:
     async def while_open(command: str) -> str:
         async with open_memory(filled):
             done = await asyncio.to_thread(sleep, filled, command)

@@ -8,7 +8,7 @@ from vicw_shared.wire.retrieve import Task
 
 
 @pytest.mark.parametrize(("query", "task"), TASKS)
-def test_words_tell_the_task_of_a_question_or_none(query: str, task: Task | None) -> None:
+def test_the_task_of_a_question_is_inferred_from_its_words(query: str, task: Task | None) -> None:
     found = task_of(query)
     assert found.task is task
     assert (found.confidence > 0) is (task is not None)
@@ -16,11 +16,11 @@ def test_words_tell_the_task_of_a_question_or_none(query: str, task: Task | None
 
 
 @pytest.mark.parametrize(("query", "now"), NOW)
-def test_only_the_present_asks_for_the_last_word(query: str, now: bool) -> None:
+def test_asks_for_now_recognises_questions_about_the_present(query: str, now: bool) -> None:
     assert asks_for_now(query) is now
 
 
-def test_a_question_over_its_limit_is_read_by_its_head_and_nothing_is_understood_of_nothing() -> None:
+def test_question_analysis_reads_only_the_head_and_accepts_no_words() -> None:
     assert analyse_question("x " * 50_000 + "why did the build break?").task is None
     blank = analyse_question("?")
     assert (blank.task, blank.confidence, blank.now) == (None, 0.0, False)

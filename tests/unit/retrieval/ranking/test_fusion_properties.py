@@ -36,7 +36,7 @@ def test_zscore_standardises_over_the_candidates() -> None:
     assert fused["x"] == pytest.approx(1 / (1 + math.exp(-x)))
 
 
-def test_of_two_candidates_an_exact_word_outranks_a_hair_more_likeness() -> None:
+def test_an_exact_word_outranks_a_slightly_higher_similarity() -> None:
     fused = standardised({"exact": 0.30, "near": 0.36}, {"exact": 5.0}, alpha=0.6)
     assert fused["exact"] > fused["near"]
     fused = standardised({"word": 0.05, "meaning": 0.70}, {"word": 0.4, "meaning": 0.3}, alpha=0.6)
@@ -55,7 +55,7 @@ def test_fusions_are_pure_bounded_and_cover_both_channels(
 
 
 @given(scores, st.floats(0.01, 1))
-def test_order_by_one_informative_channel_is_kept(dense: dict[str, float], alpha: float) -> None:
+def test_best_hit_of_the_only_channel_keeps_the_best_fused_score(dense: dict[str, float], alpha: float) -> None:
     fused = standardised(dense, {}, alpha=alpha)
     best = max(fused.values(), default=0)
     assert all(fused[name] == pytest.approx(best) for name in dense if dense[name] == max(dense.values()))

@@ -69,7 +69,7 @@ def rendered(tmp_path: Path) -> Callable[..., Services]:
     return render
 
 
-def _example() -> str:
+def _env_example_with_all_settings() -> str:
     """Return `.env.example` with every setting set: what has no default, to something."""
     lines = (ROOT / ".env.example").read_text("utf-8").splitlines()
     settings = [line.removeprefix("#") for line in lines if line.startswith("#VICW_")]
@@ -77,10 +77,10 @@ def _example() -> str:
     return "\n".join([*(f"{line}9100" if line.endswith("=") else line for line in settings), *secrets])
 
 
-def test_every_setting_of_the_example_reaches_the_services_but_what_their_place_demands(
+def test_env_example_settings_reach_the_services_except_container_ones(
     rendered: Callable[..., Services],
 ) -> None:
-    lines = _example()
+    lines = _env_example_with_all_settings()
     told = dict(line.split("=", 1) for line in lines.splitlines())
     assert set(told) == VARIABLES
     before, services = rendered(""), rendered(lines)
@@ -96,14 +96,14 @@ def test_every_setting_of_the_example_reaches_the_services_but_what_their_place_
             assert value == expected, (name, variable)
 
 
-def test_whoever_fetches_the_model_knows_nothing_of_the_servers_secret(rendered: Callable[..., Services]) -> None:
-    environment = rendered(_example())["model"]["environment"]
+def test_the_model_container_does_not_get_the_embedding_servers_secret(rendered: Callable[..., Services]) -> None:
+    environment = rendered(_env_example_with_all_settings())["model"]["environment"]
     assert (environment["VICW_EMBEDDING_API_KEY"], environment["VICW_EMBEDDING_API_KEY_FILE"]) == ("", "")
     assert environment["VICW_EMBEDDING_MODELS_DIR"] == "/models"
 
 
-def test_ports_and_engines_are_as_they_were(rendered: Callable[..., Services]) -> None:
-    before, services = rendered(""), rendered(_example())
+def test_env_settings_do_not_change_ports_volumes_or_engine_containers(rendered: Callable[..., Services]) -> None:
+    before, services = rendered(""), rendered(_env_example_with_all_settings())
     ours = {*SETTLED, "model", "prepare"}
     for name in services.keys() - ours:
         assert services[name] == before[name], name
@@ -112,12 +112,12 @@ def test_ports_and_engines_are_as_they_were(rendered: Callable[..., Services]) -
             assert services[name].get(what) == before[name].get(what), name
 
 
-def test_settings_are_for_our_containers_alone() -> None:
+def test_only_vicw_containers_read_the_env_file() -> None:
     services = yaml.safe_load(FILE.read_text("utf-8"))["services"]
     assert {name for name, service in services.items() if "env_file" in service} == {*SETTLED, "model"}
 
 
-def test_a_size_and_env_together_are_read_and_env_wins(rendered: Callable[..., Services]) -> None:
+def test_env_overrides_the_size_file_when_both_are_read(rendered: Callable[..., Services]) -> None:
     size = ("--env-file", str(ROOT / "deploy/16gb.env"), "--env-file", ".env")
     ingest = rendered("VICW_MAX_BODY_BYTES=1000\nVICW_MAX_ITEMS=7\n", *size)["ingest"]
     wanted = {"VICW_MAX_BODY_BYTES": "1000", "VICW_MAX_BODIES_BYTES": "50331648", "VICW_MAX_ITEMS": "7"}
