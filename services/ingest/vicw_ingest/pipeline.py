@@ -35,14 +35,7 @@ from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import GraphStore, Outbox, PendingExtractions, Store, StoreRecord, WorkQueue
 from vicw_shared.settings import IngestSettings, LimitSettings
 from vicw_shared.uids import context_uid
-from vicw_shared.wire.ingest import (
-    Extract,
-    ExtractionState,
-    IngestRequest,
-    IngestResponse,
-    JobStatus,
-    PassageFailure,
-)
+from vicw_shared.wire.ingest import Extract, ExtractionState, IngestRequest, IngestResponse, JobStatus, PassageFailure
 
 _log = structlog.get_logger()
 ITEMS = Counter("vicw_ingest_items_total", "Items taken in", ["status"])

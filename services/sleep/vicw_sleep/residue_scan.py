@@ -17,15 +17,7 @@ from vicw_shared.fingerprints import FingerprintFinder, Fingerprints, Mark, crea
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import LEDGER, SYSTEM_VERSION
 from vicw_shared.model.names import ATTRIBUTE
-from vicw_shared.ports import (
-    Edges,
-    Nodes,
-    Receipt,
-    Steps,
-    Store,
-    VectorStore,
-    scan_pages,
-)
+from vicw_shared.ports import Edges, Nodes, Receipt, Steps, Store, VectorStore, scan_pages
 
 _PAGE = 500
 _SEPARATOR = b"\0"

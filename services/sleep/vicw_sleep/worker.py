@@ -41,16 +41,15 @@ from vicw_sleep.consolidation.service import ConsolidationReport
 from vicw_sleep.consolidation.source_reader import FlowBookmark
 from vicw_sleep.dream.job import dream_slice as run_dream_slice
 from vicw_sleep.dream.service import DreamBookmark, DreamReport
+from vicw_sleep.job_lock import SECONDS, JobLock
 from vicw_sleep.jobs import ScheduledJob
 from vicw_sleep.mirror.job import sync_mirror
 from vicw_sleep.reconcile import ReconcileBookmark, ReconcileReport, ReconcileSide, forget_receipts
 from vicw_sleep.reconcile import reconcile as reconcile_page
 from vicw_sleep.resolve.job import resolve_slice as run_resolve_slice
-from vicw_sleep.resolve.service import ResolveBookmark as Names
-from vicw_sleep.resolve.service import ResolveReport as Resolved
+from vicw_sleep.resolve.service import ResolveBookmark, ResolveReport
 from vicw_sleep.scheduler import Slice
 from vicw_sleep.settings import SleepServiceSettings
-from vicw_sleep.task_chain import SECONDS, JobLock
 from vicw_sleep.wiring import SleepWiring
 
 _settings = SleepServiceSettings.read()
@@ -155,7 +154,7 @@ async def _dream(wiring: SleepWiring, start: DreamBookmark | None) -> DreamRepor
     return await run_dream_slice(wiring.dream(), _settings.dream, start)
 
 
-async def _resolve(wiring: SleepWiring, start: Names | None) -> Resolved | None:
+async def _resolve(wiring: SleepWiring, start: ResolveBookmark | None) -> ResolveReport | None:
     return await run_resolve_slice(wiring.resolve(), _settings.resolve, start)
 
 
@@ -253,4 +252,4 @@ async def _reconcile(wiring: SleepWiring, *, start: ReconcileBookmark, first: bo
 _register_sliced_task(CONSOLIDATE, "consolidation", _consolidate, FlowBookmark.read, ScheduledJob.CONSOLIDATION)
 _register_sliced_task(CATCH_UP, "consolidation of contexts with new items", _catch_up, ContextRun.read)
 _register_sliced_task(DREAM, "dreaming", _dream, DreamBookmark.read, ScheduledJob.DREAM)
-_register_sliced_task(RESOLVE, "resolving", _resolve, Names.read, ScheduledJob.RESOLVE)
+_register_sliced_task(RESOLVE, "resolving", _resolve, ResolveBookmark.read, ScheduledJob.RESOLVE)

@@ -22,13 +22,7 @@ from contract.sleep.test_dreams import run as dream_of
 from contract.sleep.test_dreams import tell as note_down
 from support.stores.pairs import START, Side, asked_for
 from vicw_ingest.erasure.record import batch_record, fingerprints_of, sealed_note
-from vicw_ingest.erasure.selection import (
-    ErasureSelection,
-    choose_context,
-    choose_items,
-    choose_person,
-    choose_tenant,
-)
+from vicw_ingest.erasure.selection import ErasureSelection, choose_context, choose_items, choose_person, choose_tenant
 from vicw_ingest.erasure.service import Eraser, ErasureReport
 from vicw_shared.errors import MissingRecordError, StateConflictError
 from vicw_shared.fingerprints import FingerprintFinder, Fingerprints, new_key

@@ -30,7 +30,7 @@ from vicw_shared.adapters.celery_queue import (
 )
 from vicw_shared.settings import RedisSettings
 from vicw_sleep.beat import Tick, send_due
-from vicw_sleep.task_chain import JobLock, key_of
+from vicw_sleep.job_lock import JobLock, key_of
 
 DATABASE = 3
 
@@ -154,7 +154,7 @@ async def test_waking_over_a_full_redis_raises_nothing_and_is_retried_soon(
             app.close()
 
 
-def test_only_one_task_chain_holds_the_lock_at_a_time(client: redis.Redis) -> None:
+def test_only_one_job_lock_holds_the_lock_at_a_time(client: redis.Redis) -> None:
     chain = JobLock(client, "task")
     first = chain.hold(None)
     assert first is not None
@@ -167,7 +167,7 @@ def test_only_one_task_chain_holds_the_lock_at_a_time(client: redis.Redis) -> No
     assert chain.hold(None) not in {None, first}
 
 
-def test_a_task_chain_rests_before_the_next_unless_cut_short(client: redis.Redis) -> None:
+def test_a_job_lock_rests_before_the_next_unless_cut_short(client: redis.Redis) -> None:
     chain = JobLock(client, "task")
     first = chain.hold(None)
     assert first is not None
@@ -179,7 +179,7 @@ def test_a_task_chain_rests_before_the_next_unless_cut_short(client: redis.Redis
     assert chain.hold(None) not in {None, first}
 
 
-def test_a_task_chain_whose_lock_expired_is_replaced(client: redis.Redis) -> None:
+def test_a_job_lock_whose_lock_expired_is_replaced(client: redis.Redis) -> None:
     chain = JobLock(client, "task")
     first = chain.hold(None)
     client.delete(key_of("task"))  # its time has run out

@@ -15,16 +15,7 @@ from vicw_shared.errors import MissingRecordError, StateConflictError
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import CONSOLIDATED_ITEM
 from vicw_shared.model.edges import IS_PERSON
-from vicw_shared.ports import (
-    Direction,
-    GraphStore,
-    GraphTransaction,
-    Nodes,
-    Spread,
-    Store,
-    look_up,
-    scan_pages,
-)
+from vicw_shared.ports import Direction, GraphStore, GraphTransaction, Nodes, Spread, Store, look_up, scan_pages
 from vicw_shared.text import flaw, fold_case
 from vicw_shared.uids import chunk_uid, is_uid
 

@@ -14,15 +14,7 @@ from typing import Any, NoReturn, cast
 from vicw_shared.clock import from_ms
 from vicw_shared.errors import UnavailableError
 from vicw_shared.model import Label, Node
-from vicw_shared.ports import (
-    GraphStore,
-    ItemRef,
-    NameQuery,
-    Neighbour,
-    Spread,
-    VectorStore,
-    WeightedNeighbour,
-)
+from vicw_shared.ports import GraphStore, ItemRef, NameQuery, Neighbour, Spread, VectorStore, WeightedNeighbour
 
 _LASTS_SECONDS = 3.0
 

@@ -36,14 +36,7 @@ from vicw_shared.errors import MissingRecordError
 from vicw_shared.extensions import Registries
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.keys import ApiKey
-from vicw_shared.ports import (
-    GraphSnapshot,
-    GraphTransaction,
-    MaintenanceStep,
-    ModelIdentity,
-    Receipt,
-    Store,
-)
+from vicw_shared.ports import GraphSnapshot, GraphTransaction, MaintenanceStep, ModelIdentity, Receipt, Store
 from vicw_shared.progress import Progress, silent
 from vicw_sleep.archive.import_marker import require_no_import
 

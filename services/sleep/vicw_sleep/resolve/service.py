@@ -20,14 +20,7 @@ from vicw_shared.edge_factory import RESOLVE
 from vicw_shared.identity.merge import LOCK, MergeDecision
 from vicw_shared.identity.pairs import Place, SimilarPair, pairs_among, read_names
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
-from vicw_shared.ports import (
-    Direction,
-    GraphTransaction,
-    Nodes,
-    Outcome,
-    Store,
-    scan_pages,
-)
+from vicw_shared.ports import Direction, GraphTransaction, Nodes, Outcome, Store, scan_pages
 from vicw_shared.progress import Progress, silent
 from vicw_shared.undo import undoable
 from vicw_sleep.resolve.match_rules import may_be_one

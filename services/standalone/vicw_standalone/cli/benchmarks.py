@@ -22,14 +22,7 @@ from vicw_shared.settings import LogSettings
 from vicw_shared.wire.ingest import Extract, IngestRequest
 from vicw_standalone.bench import report as reporting
 from vicw_standalone.bench.extract import measure_causes, measure_facts, sentences_per_second
-from vicw_standalone.bench.fidelity import (
-    ABLATION,
-    AS_SET,
-    BM25,
-    DENSE,
-    WITHOUT_RERANKING,
-    WITHOUT_VECTORS,
-)
+from vicw_standalone.bench.fidelity import ABLATION, AS_SET, BM25, DENSE, WITHOUT_RERANKING, WITHOUT_VECTORS
 from vicw_standalone.bench.filling import requests
 from vicw_standalone.bench.ingest_speed import IngestReport, measure_ingest
 from vicw_standalone.bench.labelled import CauseSentence, FactSentence, joined, load_sentences

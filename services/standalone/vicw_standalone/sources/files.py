@@ -12,14 +12,7 @@ from vicw_standalone.sources.code import read_code
 from vicw_standalone.sources.jsonl import read_jsonl
 from vicw_standalone.sources.markdown import read_markdown
 from vicw_standalone.sources.plain import read_plain
-from vicw_standalone.sources.records import (
-    NothingToReadError,
-    Record,
-    Skipped,
-    SourceFile,
-    UnreadableFileError,
-    shown,
-)
+from vicw_standalone.sources.records import NothingToReadError, Record, Skipped, SourceFile, UnreadableFileError, shown
 from vicw_standalone.sources.text_decoder import read_text
 from vicw_standalone.sources.walk import walk
 

@@ -12,13 +12,7 @@ from typing import Any, NoReturn
 from pydantic import ValidationError
 
 from vicw_shared.wire.base import Id, Message, Prose
-from vicw_standalone.sources.records import (
-    NothingToReadError,
-    Record,
-    SourceFile,
-    UnreadableFileError,
-    faults_of,
-)
+from vicw_standalone.sources.records import NothingToReadError, Record, SourceFile, UnreadableFileError, faults_of
 from vicw_standalone.sources.text_decoder import UTF16_MARKS, decode
 
 MAX_LINE_BYTES = 32 * 1024 * 1024

@@ -7,14 +7,7 @@ from itertools import batched
 
 from vicw_shared.adapters.neo4j.cypher import names
 from vicw_shared.adapters.neo4j.database import RunStatement
-from vicw_shared.adapters.neo4j.keys import (
-    beginning,
-    chain_end,
-    home_key,
-    phrase_prefix,
-    term_key,
-    term_rows,
-)
+from vicw_shared.adapters.neo4j.keys import beginning, chain_end, home_key, phrase_prefix, term_key, term_rows
 from vicw_shared.adapters.neo4j.rows import gathered, node_of, nodes_in
 from vicw_shared.model import Node
 from vicw_shared.model.names import TermKind

@@ -15,12 +15,7 @@ from vicw_shared.adapters.neo4j.erasure import Neo4jErasures
 from vicw_shared.adapters.neo4j.hops import find_neighbours, find_weighted_neighbours
 from vicw_shared.adapters.neo4j.items import find_by_text_key, find_item_views
 from vicw_shared.adapters.neo4j.key_ring import Neo4jKeyRing
-from vicw_shared.adapters.neo4j.keys import (
-    EdgeTypes,
-    clock_span,
-    item_key,
-    tenant_key,
-)
+from vicw_shared.adapters.neo4j.keys import EdgeTypes, clock_span, item_key, tenant_key
 from vicw_shared.adapters.neo4j.names import find_names, find_triggered
 from vicw_shared.adapters.neo4j.outbox import Neo4jOutbox
 from vicw_shared.adapters.neo4j.pending_extractions import Neo4jPendingExtractions

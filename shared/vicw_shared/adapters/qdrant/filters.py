@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qdrant_client.models import Condition as ServerCondition
-from qdrant_client.models import (
-    FieldCondition,
-    Filter,
-    HasIdCondition,
-    MatchAny,
-    MatchValue,
-    Range,
-)
+from qdrant_client.models import FieldCondition, Filter, HasIdCondition, MatchAny, MatchValue, Range
 
 from vicw_shared.adapters.conditions import (
     After,

@@ -28,12 +28,7 @@ from vicw_shared.adapters.sqlite.names import count_edges, find_names
 from vicw_shared.adapters.sqlite.outbox import SqliteOutbox
 from vicw_shared.adapters.sqlite.pending_extractions import SqlitePendingExtractions
 from vicw_shared.adapters.sqlite.record import SqliteRecord
-from vicw_shared.adapters.sqlite.rows import (
-    NODE_COLUMNS,
-    marks,
-    node_of,
-    pack,
-)
+from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, marks, node_of, pack
 from vicw_shared.adapters.sqlite.scans import SqliteScans
 from vicw_shared.adapters.sqlite.schema import migrate, require_current
 from vicw_shared.adapters.sqlite.steps import SqliteSleepLog
