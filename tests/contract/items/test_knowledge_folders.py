@@ -10,7 +10,7 @@ import pytest
 
 from support.stores.graph_records import AT, Graph, edge, node, put
 from support.stores.pairs import Side, asked_for
-from unit.ingest.knowledge.test_repository import pages, turns
+from unit.ingest.knowledge.test_sample_repository import pages, turns
 from vicw_ingest.knowledge.page_list import list_pages
 from vicw_shared.clock import now
 from vicw_shared.model import Label

@@ -14,7 +14,7 @@ from vicw_shared.uids import named_uid
     ("speaker", "subtype"),
     [("assistant", "agent"), ("Assistant", "agent"), ("tool", "agent"), ("user", "person"), ("Ana", "person")],
 )
-async def test_an_assistant_that_speaks_is_an_agent_and_everybody_else_a_person(
+async def test_assistant_and_tool_speakers_are_agents_and_others_persons(
     memory: Memory, speaker: str, subtype: str
 ) -> None:
     response = await memory.ingest({"id": "turn", "text": "Roll the pin back.", "speaker": speaker}, flow_id="chat")
@@ -37,7 +37,7 @@ async def test_an_assistant_that_speaks_is_an_agent_and_everybody_else_a_person(
         (["message"], "general"),
     ],
 )
-async def test_a_new_contexts_domain_is_what_the_kinds_of_its_items_say(
+async def test_the_domain_of_a_new_context_follows_its_item_subtypes(
     memory: Memory, subtypes: list[str | None], domain: str
 ) -> None:
     response = await memory.ingest(*({"text": f"item {n}", "subtype": kind} for n, kind in enumerate(subtypes)))
@@ -46,7 +46,7 @@ async def test_a_new_contexts_domain_is_what_the_kinds_of_its_items_say(
     assert {result.domain for result in answer.results} == {domain}
 
 
-async def test_tags_in_decomposed_unicode_come_back_untouched_and_are_found_in_either_form(memory: Memory) -> None:
+async def test_tags_match_in_either_unicode_form_and_are_returned_unchanged(memory: Memory) -> None:
     decomposed, composed = "cafe\u0301", "caf\u00e9"
     await memory.ingest({"id": "a", "text": "coffee at noon", "tags": [decomposed]}, {"id": "b", "text": "coffee"})
     (result,) = (await memory.retrieve("coffee", tags={"all": [composed]})).results

@@ -38,7 +38,7 @@ async def uid_of(memory: Memory, item_id: str, context: str = "ctx") -> str:
     return await memory.standalone.graph.write("default", context, work)
 
 
-async def test_every_item_gives_its_node_and_its_proof(memory: Memory) -> None:
+async def test_ingest_stores_an_item_with_its_proof_and_entities(memory: Memory) -> None:
     response = await memory.ingest(
         {"id": "a", "text": "Ana fixed the parser.", "speaker": "Ana", "tags": ["Parser"], "bucket": "work"},
         {"id": "b", "text": "A plain note about nothing."},
@@ -73,7 +73,7 @@ async def test_a_document_is_an_entity_outside_the_chains(memory: Memory) -> Non
     assert node.timestamp is None
 
 
-async def test_the_same_id_is_unchanged_or_updated_and_the_old_version_stays(memory: Memory) -> None:
+async def test_an_id_sent_again_is_unchanged_or_a_new_version(memory: Memory) -> None:
     first = await memory.ingest({"id": "x", "text": "The port is 8080."})
     same = await memory.ingest({"id": "x", "text": "The port is 8080."})
     changed = await memory.ingest({"id": "x", "text": "The port is 9090."})
@@ -89,7 +89,7 @@ async def test_the_same_id_is_unchanged_or_updated_and_the_old_version_stays(mem
     assert len({first.items[0].uid, changed.items[0].uid, back.items[0].uid}) == 3
 
 
-async def test_time_travel_knows_what_was_known_and_what_was_true(memory: Memory) -> None:
+async def test_time_travel_reads_the_past_by_as_of_and_known_at(memory: Memory) -> None:
     old = {"id": "door", "text": "The door is open.", "timestamp": "2024-01-01T00:00:00Z"}
     first = await memory.ingest(old)
     known = (await memory.standalone.graph.nodes("default", [first.items[0].uid]))[first.items[0].uid].created_at
@@ -109,7 +109,7 @@ async def test_time_travel_knows_what_was_known_and_what_was_true(memory: Memory
     assert lamp == ["The lamp is blue."], "a correction was never true before"
 
 
-async def test_next_follows_own_steps_then_time_and_late_items_find_their_place(memory: Memory) -> None:
+async def test_chains_place_late_items_by_their_steps_and_timestamps(memory: Memory) -> None:
     def at(day: int) -> str:
         return f"2024-01-{day:02}T00:00:00Z"
 
@@ -137,7 +137,7 @@ async def test_next_follows_own_steps_then_time_and_late_items_find_their_place(
     assert await chain(memory, await uid_of(memory, "s1"), "NEXT", Direction.OUT) == ["s1", "s2"]
 
 
-async def test_an_update_keeps_its_place_unless_it_moves(memory: Memory) -> None:
+async def test_an_update_keeps_its_chain_position_unless_its_flow_changes(memory: Memory) -> None:
     await memory.ingest(*({"id": f"m{n}", "text": f"turn {n}"} for n in range(5)), flow_id="f")
     kept = await memory.ingest(
         {"id": "m2", "text": "turn two, mended"}, {"id": "m3", "text": "turn three, mended"}, flow_id="f"
@@ -207,7 +207,7 @@ async def test_the_callers_extraction_becomes_nodes_and_checked_edges(memory: Me
         ({"source": "a", "type": "RELATED_TO", "target": "a"}, InvalidInputError, "", "to itself"),
     ],
 )
-async def test_a_wrong_relation_stores_nothing(
+async def test_an_invalid_relation_is_refused_and_nothing_is_stored(
     memory: Memory, relation: dict[str, str], error: type[InvalidInputError], field: str, says: str
 ) -> None:
     extraction = {"entities": [{"name": "a"}, {"name": "b"}], "relations": [relation]}
@@ -219,7 +219,7 @@ async def test_a_wrong_relation_stores_nothing(
     assert await memory.standalone.graph.contexts("default") == []
 
 
-async def test_what_an_old_version_told_goes_and_what_others_told_of_it_stays(memory: Memory) -> None:
+async def test_an_update_drops_its_own_relations_and_keeps_references_to_it(memory: Memory) -> None:
     told = {
         "entities": [{"name": "a"}, {"name": "b"}],
         "relations": [{"source": "a", "type": "RELATED_TO", "target": "b", "desc": "hates"}],
@@ -235,7 +235,7 @@ async def test_what_an_old_version_told_goes_and_what_others_told_of_it_stays(me
     assert await uid_of(memory, "x") in {n.node.uid for n in targets}
 
 
-async def test_unavailable_ways_of_extraction_are_refused(memory: Memory) -> None:
+async def test_unavailable_or_conflicting_extraction_modes_are_refused(memory: Memory) -> None:
     with pytest.raises(InvalidInputError, match="there is no language model here"):
         await memory.ingest({"text": "x"}, extract="llm")
     with pytest.raises(InvalidInputError, match=r"items\[0\]\.extraction"):
@@ -244,7 +244,7 @@ async def test_unavailable_ways_of_extraction_are_refused(memory: Memory) -> Non
     await memory.ingest({"text": "an extraction of nothing contradicts nothing", "extraction": empty}, extract="none")
 
 
-async def test_without_waiting_a_job_tells_when_it_is_found(memory: Memory) -> None:
+async def test_job_status_turns_done_once_the_passages_are_indexed(memory: Memory) -> None:
     memory.embedder.down = True
     response = await memory.ingest({"id": "a", "text": "later"}, wait=False)
     assert response.job is not None

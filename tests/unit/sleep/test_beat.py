@@ -26,27 +26,27 @@ def test_the_beat_process_loads_no_engine() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_every_task_of_the_night_is_sent_by_its_own_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_scheduled_job_is_sent_by_its_own_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
     for task in ("CONSOLIDATE", "DREAM", "RESOLVE"):
         monkeypatch.setenv(f"VICW_{task}_SCHEDULE", "never" if task == "DREAM" else "* * * * *")
     later = now() + timedelta(minutes=2)
     monkeypatch.setattr("vicw_sleep.beat.now", lambda: later)
-    nightly = _nightly()
+    nightly = _scheduled_ticks()
     assert set(nightly) == {CONSOLIDATE, DREAM, RESOLVE, EVICT, RECONCILE}
     assert nightly.pop(RECONCILE).is_due(0.0), "what was down may have lost something"
     monkeypatch.setattr("vicw_sleep.beat.now", lambda: later + timedelta(minutes=2))
     assert {task for task, tick in nightly.items() if tick.is_due(0.0)} == {CONSOLIDATE, RESOLVE}, "EVICT has no limit"
     monkeypatch.setenv("VICW_SLEEP_PAUSED", "true")
-    assert set(_nightly()) == {RECONCILE}
+    assert set(_scheduled_ticks()) == {RECONCILE}
     monkeypatch.setenv("VICW_SLEEP_RECONCILE_SCHEDULE", "never")
-    assert not _nightly()[RECONCILE].is_due(0.0)
+    assert not _scheduled_ticks()[RECONCILE].is_due(0.0)
 
 
-def _nightly() -> dict[str, Tick]:
+def _scheduled_ticks() -> dict[str, Tick]:
     return {tick.task: tick for tick in ticks(SleepServiceSettings.read()) if tick.schedule is not None}
 
 
-def test_messages_of_a_killed_worker_are_looked_for_within_a_minute() -> None:
+def test_poll_interval_and_lease_add_up_to_at_most_a_minute() -> None:
     lease: Any = next(field.default for field in fields(Indexer) if field.name == "lease_seconds")
     longest = 25.0
     assert longest + lease <= 60

@@ -73,9 +73,7 @@ async def test_points_and_passages_that_disagree_are_named_and_reconciled(filled
     assert not [v for v in (await filled.check()).violations if v.startswith(("Chunk", "Point"))]
 
 
-async def test_a_point_whose_summary_is_stored_or_given_up_by_now_is_none_of_nobody(
-    filled: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_point_stored_during_the_check_is_no_violation(filled: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     vectors, graph = filled.standalone.vectors, filled.standalone.graph
     (point,) = await vectors.ids(after=None, limit=1)
     states = graph.audit.point_states
@@ -91,7 +89,7 @@ async def test_a_point_whose_summary_is_stored_or_given_up_by_now_is_none_of_nob
     assert looks > 1
 
 
-async def test_a_lost_point_is_made_again_although_its_payload_waits_to_be_renewed(filled: Memory) -> None:
+async def test_reconciliation_restores_a_lost_point_with_a_pending_payload(filled: Memory) -> None:
     vectors, graph = filled.standalone.vectors, filled.standalone.graph
     points = await vectors.ids(after=None, limit=10)
     filled.embedder.down = True

@@ -22,31 +22,31 @@ def old_receipts(when: datetime) -> Callable[[GraphTransaction], Awaitable[None]
     return keep
 
 
-async def left(memory: Memory, tenant: str) -> int:
+async def receipts_left(memory: Memory, tenant: str) -> int:
     graph = memory.standalone.graph
     return len([number for number in range(OLD) if await graph.record.receipt(tenant, f"k{number}") is not None])
 
 
-async def test_a_tenant_that_comes_back_forgets_a_bounded_part_with_each_request(memory: Memory) -> None:
+async def test_each_request_of_a_tenant_deletes_a_few_expired_receipts(memory: Memory) -> None:
     await memory.standalone.graph.write(memory.tenant, "c", old_receipts(now() - timedelta(days=30)))
     await memory.ingest({"text": "a pear"}, key="one")
-    assert await left(memory, memory.tenant) == OLD - 20
+    assert await receipts_left(memory, memory.tenant) == OLD - 20
     await memory.ingest({"text": "an apple"}, key="two")
-    assert await left(memory, memory.tenant) == OLD - 40
+    assert await receipts_left(memory, memory.tenant) == OLD - 40
 
 
-async def test_receipts_of_tenants_that_write_no_more_are_forgotten_page_by_page(memory: Memory) -> None:
+async def test_forget_receipts_deletes_only_expired_receipts_within_its_time(memory: Memory) -> None:
     graph, today = memory.standalone.graph, now()
     await graph.write("gone", "c", old_receipts(today - timedelta(days=30)))
     await graph.write("here", "c", old_receipts(today))
     before = today - timedelta(days=7)
     assert await forget_receipts(graph.record, before, seconds=0) == 0
     assert await forget_receipts(graph.record, before, seconds=60) == OLD
-    assert (await left(memory, "gone"), await left(memory, "here")) == (0, OLD)
+    assert (await receipts_left(memory, "gone"), await receipts_left(memory, "here")) == (0, OLD)
 
 
-async def test_old_receipts_are_forgotten_when_a_store_is_opened(store: Path) -> None:
+async def test_expired_receipts_are_deleted_when_a_store_is_opened(store: Path) -> None:
     async with open_memory(store) as memory:
         await memory.standalone.graph.write("gone", "c", old_receipts(now() - timedelta(days=30)))
     async with open_memory(store) as memory:
-        assert await left(memory, "gone") == 0
+        assert await receipts_left(memory, "gone") == 0

@@ -26,22 +26,22 @@ def test_a_schedule_is_due_once_a_night() -> None:
     assert [n for n, due in enumerate(dues) if due] == [2, 50]
 
 
-def test_a_due_time_before_the_start_is_not_made_up_for() -> None:
+def test_a_due_time_before_the_start_is_not_caught_up() -> None:
     assert not nightly(BEGAN + 2 * HOUR).due(BEGAN + 3 * HOUR)
 
 
-def test_a_schedule_tells_the_time_to_its_next_run_in_any_zone() -> None:
+def test_time_to_the_next_run_is_correct_in_any_time_zone() -> None:
     east = timezone(5 * HOUR)
     assert nightly(BEGAN.astimezone(east)).rest((BEGAN + HOUR / 2).astimezone(east)) == HOUR / 2
     assert nightly().rest(BEGAN + 40 * HOUR) == timedelta(0), "it is due"
 
 
-def test_a_day_and_a_weekday_both_have_to_be_right() -> None:
+def test_a_cron_day_and_weekday_must_both_match() -> None:
     schedule = Schedule(SETTING[ScheduledJob.CONSOLIDATION], "0 3 13 * fri", BEGAN)
     assert schedule.rest(BEGAN) == datetime(2026, 2, 13, 3, tzinfo=UTC) - BEGAN
 
 
-def test_a_clock_that_jumps_neither_holds_it_up_nor_makes_it_run_for_ever() -> None:
+def test_a_clock_jump_neither_blocks_nor_repeats_a_schedule() -> None:
     schedule = nightly()
     assert schedule.due(BEGAN + timedelta(days=400)), "once, however many nights there were"
     assert not schedule.due(BEGAN + timedelta(days=400, minutes=1))
@@ -62,12 +62,12 @@ def test_an_invalid_schedule_is_refused_with_the_setting_and_an_example(wrong: s
         Schedule(SETTING[ScheduledJob.CONSOLIDATION], wrong, BEGAN)
 
 
-def test_the_setting_is_called_what_the_error_says() -> None:
+def test_schedule_errors_name_settings_that_exist() -> None:
     variables = [f"{one.model_config['env_prefix']}{name.upper()}" for one in CONCERNS for name in one.model_fields]
     assert set(SETTING.values()) <= set(variables)
 
 
-def test_the_clock_sends_what_is_due_as_soon_as_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tick_stays_due_until_its_message_can_be_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     moment = BEGAN
     monkeypatch.setattr("vicw_sleep.beat.now", lambda: moment)
     tick = Tick("t", "q", 60, 60, schedule=nightly())

@@ -35,7 +35,9 @@ class Engines:
 
 
 @pytest.mark.parametrize("gives_way", [True, False])
-async def test_each_operation_of_the_worker_gives_way(monkeypatch: pytest.MonkeyPatch, gives_way: bool) -> None:
+async def test_sleep_operations_yield_to_foreground_requests_if_configured(
+    monkeypatch: pytest.MonkeyPatch, gives_way: bool
+) -> None:
     engines = Engines()
 
     async def opened(*_: object) -> Engines:

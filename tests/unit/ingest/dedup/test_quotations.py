@@ -20,23 +20,23 @@ The cache was stale.
 Ben restarted the servers."""
 
 
-def said(text: str) -> list[list[str]]:
+def block_texts(text: str) -> list[list[str]]:
     return [[text[place.start : place.end] for place in block.texts] for block in blocks(text)]
 
 
-def test_a_block_s_text_is_some_of_the_lines_after_its_head() -> None:
+def test_quotation_block_texts_are_runs_of_lines_below_its_header() -> None:
     text = f"Remember:\n{ANSWER}\n\nWho is Ben?"
     first, second = blocks(text)
     assert text[first.start :].startswith("[1] ops")
-    assert said(text)[0][:3:2] == ["The deployment failed.", "The deployment failed.\n\nThe cache was stale."]
-    assert said(text)[1][0] == "Ben restarted the servers."
-    assert said(text)[1][-1] == "Ben restarted the servers.\n\nWho is Ben?"
+    assert block_texts(text)[0][:3:2] == ["The deployment failed.", "The deployment failed.\n\nThe cache was stale."]
+    assert block_texts(text)[1][0] == "Ben restarted the servers."
+    assert block_texts(text)[1][-1] == "Ben restarted the servers.\n\nWho is Ben?"
     assert text[first.texts[2].end : block_end(text, first.texts[2].end)].count("\n    ") == 2
     assert text[block_end(text, second.texts[0].end) :] == "\n\nWho is Ben?"
     assert first.numbered
 
 
-def test_a_window_s_memories_begin_on_the_line_of_their_head() -> None:
+def test_quoted_memories_of_a_window_start_on_their_header_line() -> None:
     text = "<memory>\n[2026-01-01 10:00 · Ana] The deployment failed.\n    after: Ben came.\n</memory>"
     (block,) = blocks(text)
     assert text[block.texts[0].start : block.texts[0].end] == "The deployment failed."
@@ -44,7 +44,7 @@ def test_a_window_s_memories_begin_on_the_line_of_their_head() -> None:
     assert not block.numbered
 
 
-def test_a_quoted_block_ends_with_what_it_says_of_its_surroundings() -> None:
+def test_a_block_in_markdown_quotes_keeps_its_text_keys_and_end() -> None:
     text = "".join(f"> {line}\n" for line in ANSWER.split("\n"))
     first, second = blocks(text)
     whole = next(place for place in first.texts if text[: place.end].endswith("The cache was stale."))
@@ -53,7 +53,7 @@ def test_a_quoted_block_ends_with_what_it_says_of_its_surroundings() -> None:
     assert second.texts[0].keys == keys_of("Ben restarted the servers.")
 
 
-def test_a_shortened_quotation_is_found_by_its_rest() -> None:
+def test_a_truncated_quotation_gets_a_prefix_key_if_long_enough() -> None:
     text = "[1] ops · message\nThe deployment failed because the ca…"
     (block,) = blocks(text, 20)
     assert block.texts[0].keys[-1] == CUT + "the deployment failed because the ca..."[:-3]
@@ -74,7 +74,7 @@ def test_a_shortened_quotation_is_found_by_its_rest() -> None:
         "\n    a: b" * 20_000,
     ],
 )
-def test_hostile_texts_take_no_time(text: str) -> None:
+def test_hostile_texts_are_scanned_for_quotations_in_bounded_time(text: str) -> None:
     began = time.thread_time()
     found = blocks(text)
     block_end(text, 0)

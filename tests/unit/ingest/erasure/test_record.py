@@ -11,7 +11,7 @@ from vicw_shared.model.core5 import LEDGER
 _HEAD = "c$~#oT~Av_5dACFefFUJ{_q<~tOhA1RiTwC6rtJKU2p@2"
 
 
-def test_a_ledger_is_known_by_what_it_holds_not_by_how_it_begins() -> None:
+def test_erasure_fingerprints_distinguish_ledgers_with_equal_prefixes() -> None:
     erased, other = (_HEAD + word * 40 for word in ("vermilion", "hellebore"))
     passage = node("Ana", Label.CHUNK, metadata={LEDGER: erased})
     marks = Fingerprints(12345)

@@ -32,7 +32,7 @@ async def test_ten_thousand_entities_in_one_item_are_refused_by_their_limit(memo
     assert await memory.found("many") == []
 
 
-async def test_rules_read_ten_thousand_names_in_one_item(memory: Memory) -> None:
+async def test_an_item_with_thousands_of_names_is_ingested_by_rules(memory: Memory) -> None:
     text = " ".join(
         f"Then Name{chr(97 + n % 26)}{chr(97 + n // 26 % 26)}{chr(97 + n // 676 % 26)} fell." for n in range(4000)
     )

@@ -14,7 +14,7 @@ from vicw_shared.model import Label, Node
 from vicw_shared.ports import Edges, Lane, Nodes, Scope, VectorQuery
 
 
-async def read(memory: Memory, *items: dict[str, Any], **fields: Any) -> None:
+async def ingest_by_rules(memory: Memory, *items: dict[str, Any], **fields: Any) -> None:
     await memory.ingest(*items, extract="rules", **fields)
 
 
@@ -22,7 +22,7 @@ async def nodes(memory: Memory, label: Label) -> list[Node]:
     return await memory.standalone.graph.scan(Nodes(label), limit=1000)
 
 
-async def told(memory: Memory, *types: str) -> set[tuple[str, str, str]]:
+async def live_edges(memory: Memory, *types: str) -> set[tuple[str, str, str]]:
     """Return the edges between live nodes, by the names of their ends."""
     live = {node.uid: node for label in Label for node in await nodes(memory, label) if node.retired_at is None}
     edges = [edge for edge, _, _ in await memory.standalone.graph.scan(Edges(), limit=5000)]
@@ -37,8 +37,8 @@ def statements(found: list[Node]) -> list[Node]:
     return [node for node in found if node.is_statement and node.retired_at is None]
 
 
-async def test_sentences_have_points_of_their_own_when_the_answer_comes(memory: Memory) -> None:
-    await read(memory, {"id": "x", "text": "Mara took the amulet. Edran rode north."})
+async def test_statements_have_points_of_their_own_once_ingest_returns(memory: Memory) -> None:
+    await ingest_by_rules(memory, {"id": "x", "text": "Mara took the amulet. Edran rode north."})
     said = statements(await nodes(memory, Label.EVENT))
     assert {node.text for node in said} == {"Mara took the amulet.", "Edran rode north."}
     assert all(node.indexed for node in said)
@@ -49,26 +49,26 @@ async def test_sentences_have_points_of_their_own_when_the_answer_comes(memory: 
     assert (await memory.check()).violations == []
 
 
-async def test_a_part_of_a_name_is_the_person_of_its_text(memory: Memory) -> None:
+async def test_a_partial_name_links_to_the_person_in_the_same_text(memory: Memory) -> None:
     text = "Marit opened the office at noon. Captain Marit Holm wrote to Bergen. Holm closed it."
-    await read(memory, {"id": "x", "text": text}, context="hall")
-    await read(memory, {"id": "y", "text": "Marit slept at home."}, context="hall")
+    await ingest_by_rules(memory, {"id": "x", "text": text}, context="hall")
+    await ingest_by_rules(memory, {"id": "y", "text": "Marit slept at home."}, context="hall")
     people = {node.name for node in await nodes(memory, Label.ENTITY) if node.content_hash is None}
     assert people == {"Captain Marit Holm", "Bergen", "Marit"}
-    mentions = await told(memory, "MENTIONS")
+    mentions = await live_edges(memory, "MENTIONS")
     assert ("Holm closed it.", "MENTIONS", "Captain Marit Holm") in mentions
     assert ("Marit opened the office at noon.", "MENTIONS", "Captain Marit Holm") in mentions
     assert ("Marit slept at home.", "MENTIONS", "Marit") in mentions, "another text"
 
 
-async def test_a_sentence_is_no_result_of_its_own(memory: Memory) -> None:
-    await read(memory, {"id": "x", "text": "Mara took the amulet. Edran rode north."})
+async def test_statements_are_not_results_of_their_own(memory: Memory) -> None:
+    await ingest_by_rules(memory, {"id": "x", "text": "Mara took the amulet. Edran rode north."})
     answer = await memory.retrieve("Edran rode north.")
     assert [result.id for result in answer.results] == ["x"]
     assert [node.subtype for node in answer.graph.nodes if node.subtype == "statement"] == []
 
 
-async def test_the_answer_tells_of_names_and_not_of_sentences(memory: Memory) -> None:
+async def test_the_ingest_response_lists_entities_and_no_statements(memory: Memory) -> None:
     first = await memory.ingest({"id": "x", "text": "Mara took the amulet to Porto."}, extract="rules")
     again = await memory.ingest({"id": "x", "text": "Mara took the amulet to Porto."}, extract="rules")
     assert {"Mara", "Porto"} <= {node.name for node in first.items[0].nodes}
@@ -76,51 +76,55 @@ async def test_the_answer_tells_of_names_and_not_of_sentences(memory: Memory) ->
     assert {node.uid for node in again.items[0].nodes} == {node.uid for node in first.items[0].nodes}
 
 
-async def test_an_update_retires_what_the_earlier_text_told(memory: Memory) -> None:
-    await read(memory, {"id": "x", "text": "The build broke because Ana bumped libfoo."})
-    await read(memory, {"id": "x", "text": "The build is fine, and Ben knows it."})
+async def test_an_update_retires_statements_and_edges_of_the_earlier_text(memory: Memory) -> None:
+    await ingest_by_rules(memory, {"id": "x", "text": "The build broke because Ana bumped libfoo."})
+    await ingest_by_rules(memory, {"id": "x", "text": "The build is fine, and Ben knows it."})
     assert [node.text for node in statements(await nodes(memory, Label.EVENT))] == [
         "The build is fine, and Ben knows it."
     ]
-    assert await told(memory, "CAUSED") == set()
-    assert {name for _, _, name in await told(memory, "MENTIONS")} == {"Ben"}
+    assert await live_edges(memory, "CAUSED") == set()
+    assert {name for _, _, name in await live_edges(memory, "MENTIONS")} == {"Ben"}
     assert (await memory.check()).violations == []
 
 
-async def test_a_speaker_is_the_person_that_texts_mentioned(memory: Memory) -> None:
-    await read(memory, {"id": "x", "text": "I met Ana in Porto.", "speaker": "Lena"})
-    await read(memory, {"id": "y", "text": "I moved here.", "speaker": "Ana"})
+async def test_a_speaker_is_linked_to_the_person_mentioned_earlier(memory: Memory) -> None:
+    await ingest_by_rules(memory, {"id": "x", "text": "I met Ana in Porto.", "speaker": "Lena"})
+    await ingest_by_rules(memory, {"id": "y", "text": "I moved here.", "speaker": "Ana"})
     people = [node for node in await nodes(memory, Label.ENTITY) if node.name == "Ana"]
     assert [node.subtype for node in people] == ["person"]
 
 
-async def test_a_name_means_what_a_caller_told(memory: Memory) -> None:
+async def test_a_name_in_a_text_links_to_the_callers_entity(memory: Memory) -> None:
     villain = {"entities": [{"name": "Mara", "subtype": "villain"}]}
     await memory.ingest({"id": "x", "text": "The cast.", "extraction": villain})
-    await read(memory, {"id": "y", "text": "The guards saw MARA in the vault."})
+    await ingest_by_rules(memory, {"id": "y", "text": "The guards saw MARA in the vault."})
     assert [node.subtype for node in await nodes(memory, Label.ENTITY) if node.title == "Mara"] == ["villain"]
 
 
-async def test_what_caused_it_is_told_beside_the_result(memory: Memory) -> None:
-    await read(memory, {"id": "x", "text": "The build broke because Ana bumped libfoo."})
+async def test_an_answer_shows_the_cause_extracted_by_rules(memory: Memory) -> None:
+    await ingest_by_rules(memory, {"id": "x", "text": "The build broke because Ana bumped libfoo."})
     answer = await memory.retrieve("Why did the build break?")
     (caused,) = (edge for edge in answer.graph.edges if edge.type == "CAUSED")
     assert caused.created_by == "rules:because"
     assert "Ana bumped libfoo" in answer.text.split("\n", 2)[2]
 
 
-async def test_both_the_callers_telling_and_the_rules_reading_are_kept(memory: Memory) -> None:
+async def test_caller_and_rule_extractions_of_an_item_are_both_kept(memory: Memory) -> None:
     extraction = {"events": [{"name": "theft"}]}
-    await read(memory, {"id": "x", "text": "Mara took the amulet.", "extraction": extraction})
+    await ingest_by_rules(memory, {"id": "x", "text": "Mara took the amulet.", "extraction": extraction})
     assert {node.name for node in await nodes(memory, Label.EVENT)} == {"theft", "Mara took the amulet."}
 
 
-async def test_a_common_word_never_becomes_a_hub(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_mentions_of_a_common_name_are_capped_except_for_people(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("VICW_INGEST_HUB_EDGES", "6")
     async with open_memory(store) as memory:
         for n in range(9):
-            await read(memory, {"id": f"x{n}", "text": f"The guards of Saltmere slept at noon on day {n}."})
-            await read(memory, {"id": f"y{n}", "text": f"I slept at noon on day {n}, and Ana did.", "speaker": "Ana"})
-        mentions = Counter(name for _, _, name in await told(memory, "MENTIONS"))
+            await ingest_by_rules(memory, {"id": f"x{n}", "text": f"The guards of Saltmere slept at noon on day {n}."})
+            await ingest_by_rules(
+                memory, {"id": f"y{n}", "text": f"I slept at noon on day {n}, and Ana did.", "speaker": "Ana"}
+            )
+        mentions = Counter(name for _, _, name in await live_edges(memory, "MENTIONS"))
         assert mentions["Saltmere"] <= 6
         assert mentions["Ana"] == 10, "people are no common words"

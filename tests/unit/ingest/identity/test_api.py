@@ -37,7 +37,7 @@ async def client(memory: Memory) -> AsyncIterator[AsyncVicwClient]:
         yield connected
 
 
-async def test_a_day_in_the_life_of_a_name(client: AsyncVicwClient) -> None:
+async def test_entities_can_be_listed_merged_split_and_renamed(client: AsyncVicwClient) -> None:
     listed = await client.entities("ctx", limit=2)
     assert [entity.name for entity in listed.entities] == ["Ana", "Ana Souza"]
     rest = await client.entities("ctx", after=listed.next)
@@ -63,7 +63,7 @@ async def test_a_day_in_the_life_of_a_name(client: AsyncVicwClient) -> None:
     assert (await client.entity(person("Ana Souza"))).name == "Ana S. Souza"
 
 
-async def test_who_a_user_is_can_be_said(client: AsyncVicwClient, memory: Memory) -> None:
+async def test_a_user_can_be_linked_to_and_unlinked_from_a_person(client: AsyncVicwClient, memory: Memory) -> None:
     await memory.ingest({"id": "d", "text": "Hello.", "speaker": "Anna", "user": "u-17"}, extract="none")
     user = named_uid("default", "ctx", "user", "u-17")
     said = await client.identify(user.upper(), person("Ana Souza"))
@@ -74,14 +74,14 @@ async def test_who_a_user_is_can_be_said(client: AsyncVicwClient, memory: Memory
     assert {node.name for node in (await client.graph.person(node="u-17")).nodes} == {"u-17", "Anna"}
 
 
-async def test_a_name_that_is_a_secret_is_refused(client: AsyncVicwClient) -> None:
+async def test_renaming_an_entity_to_a_secret_is_refused(client: AsyncVicwClient) -> None:
     with pytest.raises(BadRequestError, match=r"name: contains a secret \(github-token\) in a name") as refusal:
         await client.rename(person("Ana Souza"), f"Ana {GITHUB_TOKEN}")
     assert GITHUB_TOKEN not in str(refusal.value)
     assert (await client.entity(person("Ana Souza"))).name == "Ana Souza"
 
 
-async def test_what_is_wrong_is_told_with_its_field(client: AsyncVicwClient) -> None:
+async def test_invalid_entity_requests_are_refused_with_the_reason(client: AsyncVicwClient) -> None:
     with pytest.raises(BadRequestError, match=r"into: x is the uid of nothing known. Give a uid that GET /entities"):
         await client.merge(person("Ana Souza"), "x")
     with pytest.raises(BadRequestError, match="name"):
@@ -105,13 +105,13 @@ async def test_what_is_wrong_is_told_with_its_field(client: AsyncVicwClient) -> 
             await client.rename(uid, "Ben")
 
 
-async def test_a_context_that_nobody_knows_has_no_things(client: AsyncVicwClient) -> None:
+async def test_an_unknown_context_lists_no_entities_or_candidates(client: AsyncVicwClient) -> None:
     assert (await client.entities("elsewhere")).entities == ()
     page = await client.entity_candidates("elsewhere")
     assert (page.candidates, page.examined, page.complete) == ((), 0, True)
 
 
-async def test_a_filter_that_there_is_not_is_no_filter_overlooked(memory: Memory) -> None:
+async def test_an_unknown_query_parameter_of_entities_is_refused(memory: Memory) -> None:
     transport = httpx.ASGITransport(create_standalone_app(memory.standalone))
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as http:
         for path in ("/entities", "/entities/candidates"):

@@ -19,44 +19,44 @@ def person(name: str, context: str = "ctx") -> str:
     return named_uid("default", context, "person", name)
 
 
-def telling(identity: str, *names: str, **fields: Any) -> dict[str, Any]:
+def item_naming(identity: str, *names: str, **fields: Any) -> dict[str, Any]:
     told = {"entities": [{"name": name, "subtype": "person"} for name in names]}
     return {"id": identity, "text": f"{identity}: {' '.join(names)}", "extraction": told, **fields}
 
 
-async def mentioned(memory: Memory, *uids: str) -> list[list[str]]:
+async def mentioning_items(memory: Memory, *uids: str) -> list[list[str]]:
     """Return, for each thing, which items mention it."""
     found = await memory.standalone.graph.expand("default", uids, [("MENTIONS", Direction.IN)], 99)
     return [sorted(n.node.source_id or "" for n in found if n.origin == uid) for uid in uids]
 
 
-async def test_what_is_told_of_a_merged_thing_goes_to_what_stands_for_it_and_what_was_told_stays(
+async def test_a_merge_redirects_new_mentions_and_keeps_earlier_ones(
     memory: Memory,
 ) -> None:
     graph, ana, souza = memory.standalone.graph, person("Ana"), person("Ana Souza")
-    await memory.ingest(telling("before", "Ana", "Ana Souza"))
+    await memory.ingest(item_naming("before", "Ana", "Ana Souza"))
     await merge(graph, DECISION, ana, souza)
-    answer = await memory.ingest(telling("while", "Ana"))
+    answer = await memory.ingest(item_naming("while", "Ana"))
     assert [node.name for node in answer.items[0].nodes if node.subtype == "person"] == ["Ana Souza"]
-    assert await mentioned(memory, ana, souza) == [["before"], ["before", "while"]]
+    assert await mentioning_items(memory, ana, souza) == [["before"], ["before", "while"]]
 
     await split(graph, DECISION, ana)
-    await memory.ingest(telling("after", "Ana"))
-    assert await mentioned(memory, ana, souza) == [["after", "before"], ["before", "while"]]
+    await memory.ingest(item_naming("after", "Ana"))
+    assert await mentioning_items(memory, ana, souza) == [["after", "before"], ["before", "while"]]
 
 
-async def test_a_relation_that_would_join_a_thing_to_itself_is_left_out(memory: Memory) -> None:
+async def test_a_relation_between_merged_entities_is_left_out(memory: Memory) -> None:
     graph = memory.standalone.graph
-    await memory.ingest(telling("before", "Ana", "Ana Souza"))
+    await memory.ingest(item_naming("before", "Ana", "Ana Souza"))
     await merge(graph, DECISION, person("Ana"), person("Ana Souza"))
-    told = telling("while", "Ana", "Ana Souza")
+    told = item_naming("while", "Ana", "Ana Souza")
     told["extraction"]["relations"] = [{"source": "Ana", "type": "RELATED_TO", "target": "Ana Souza"}]
     await memory.ingest(told)
     ways = [("RELATED_TO", Direction.OUT), ("RELATED_TO", Direction.IN)]
     assert await graph.expand("default", [person("Ana"), person("Ana Souza")], ways, 9) == []
 
 
-async def test_who_finds_a_memory_does_not_change_with_a_merge(memory: Memory) -> None:
+async def test_a_merge_changes_neither_visibility_nor_tag_filters(memory: Memory) -> None:
     graph = memory.standalone.graph
     secret = {"text": "the harbour at night", "sensitivity": "personal", "about": ["Ana"], "tags": ["sea"]}
     await memory.ingest({"id": "a", **secret}, {"id": "x", "text": "x", "tags": ["ocean"], "about": ["Ben"]})
@@ -68,26 +68,28 @@ async def test_who_finds_a_memory_does_not_change_with_a_merge(memory: Memory) -
     assert sorted(await memory.found("harbour", tags={"any": ["sea"]}), key=str) == ["a", "b"]
 
 
-async def test_a_thing_of_another_context_stands_for_no_telling_of_this_one(memory: Memory) -> None:
+async def test_a_merge_into_another_context_redirects_no_mentions(memory: Memory) -> None:
     graph = memory.standalone.graph
-    await memory.ingest(telling("here", "Ana", speaker="Ana"))
-    await memory.ingest(telling("there", "Ana Souza"), context="other")
+    await memory.ingest(item_naming("here", "Ana", speaker="Ana"))
+    await memory.ingest(item_naming("there", "Ana Souza"), context="other")
     await merge(graph, DECISION, person("Ana"), person("Ana Souza", "other"))
-    await memory.ingest(telling("later", "Ana", speaker="Ana"), extract="auto")
-    assert await mentioned(memory, person("Ana"), person("Ana Souza", "other")) == [["here", "later"], ["there"]]
+    await memory.ingest(item_naming("later", "Ana", speaker="Ana"), extract="auto")
+    assert await mentioning_items(memory, person("Ana"), person("Ana Souza", "other")) == [["here", "later"], ["there"]]
 
 
-async def test_a_thing_is_told_of_under_its_new_name_and_under_its_old_one(memory: Memory) -> None:
+async def test_a_renamed_entity_is_linked_by_its_old_and_new_name(memory: Memory) -> None:
     graph, ana = memory.standalone.graph, person("Ana")
-    await memory.ingest(telling("before", "Ana"))
+    await memory.ingest(item_naming("before", "Ana"))
     await rename(graph, "default", ana, "Ana Souza", most_chars=99)
-    await memory.ingest(telling("new", "Ana Souza"), telling("old", "Ana"), telling("both", "ANA", "ana souza"))
-    assert await mentioned(memory, ana) == [["before", "both", "new", "old"]]
+    await memory.ingest(
+        item_naming("new", "Ana Souza"), item_naming("old", "Ana"), item_naming("both", "ANA", "ana souza")
+    )
+    assert await mentioning_items(memory, ana) == [["before", "both", "new", "old"]]
     assert (await graph.nodes("default", [ana]))[ana].name == "Ana Souza"
     assert person("Ana Souza") not in await graph.nodes("default", [person("Ana Souza")])
 
 
-async def test_whom_a_memory_is_about_is_found_by_the_new_name_and_by_the_old_one(memory: Memory) -> None:
+async def test_renamed_subjects_and_tags_match_by_old_and_new_name(memory: Memory) -> None:
     graph, ana = memory.standalone.graph, person("Ana")
     secret = {"text": "the harbour at night", "sensitivity": "personal"}
     first = await memory.ingest({"id": "a", "about": ["Ana"], "tags": ["sea"], **secret})

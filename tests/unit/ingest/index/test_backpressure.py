@@ -22,12 +22,12 @@ from vicw_shared.settings import IngestSettings
 
 
 @pytest.fixture
-def looking(memory: Memory) -> None:
+def poll_on_every_request(memory: Memory) -> None:
     """Every request looks at the queue."""
     memory.standalone.ingest_ports().pressure.poll_seconds = 0.0
 
 
-@pytest.mark.usefixtures("looking")
+@pytest.mark.usefixtures("poll_on_every_request")
 async def test_a_full_queue_refuses_and_stores_nothing(memory: Memory) -> None:
     ports = memory.standalone.ingest_ports()
     ports.pressure.max_waiting_of_tenant = 2
@@ -45,41 +45,41 @@ async def test_a_full_queue_refuses_and_stores_nothing(memory: Memory) -> None:
     assert await memory.found("pear", limit=1) == ["again"]
 
 
-async def waits(memory: Memory, tenant: str, count: int) -> None:
+async def queue_passages(memory: Memory, tenant: str, count: int) -> None:
     """Store passages that wait for their vectors."""
     memory.embedder.down, memory.tenant = True, tenant
     await memory.ingest(*({"text": f"apple {n}"} for n in range(count)), wait=False)
 
 
-@pytest.mark.usefixtures("looking")
+@pytest.mark.usefixtures("poll_on_every_request")
 async def test_a_tenant_with_a_full_queue_does_not_block_others(memory: Memory) -> None:
     memory.standalone.ingest_ports().pressure.max_waiting_of_tenant = 2
-    await waits(memory, "large", 3)
-    await waits(memory, "small", 2)
+    await queue_passages(memory, "large", 3)
+    await queue_passages(memory, "small", 2)
     with pytest.raises(OverloadedError, match="3 of your passages"):
-        await waits(memory, "large", 1)
-    await waits(memory, "small", 1)
+        await queue_passages(memory, "large", 1)
+    await queue_passages(memory, "small", 1)
     with pytest.raises(OverloadedError, match="3 of your passages"):
-        await waits(memory, "small", 1)
+        await queue_passages(memory, "small", 1)
 
 
-@pytest.mark.usefixtures("looking")
+@pytest.mark.usefixtures("poll_on_every_request")
 async def test_a_refusal_for_a_full_queue_shows_no_other_tenants_numbers(memory: Memory) -> None:
     ports = memory.standalone.ingest_ports()
     ports.pressure.max_waiting = 4
-    await waits(memory, "large", 3)
-    await waits(memory, "small", 2)
+    await queue_passages(memory, "large", 3)
+    await queue_passages(memory, "small", 2)
     for tenant in ("large", "small", "another"):
         with pytest.raises(OverloadedError, match="VICW_INGEST_MAX_BACKLOG") as refused:
-            await waits(memory, tenant, 1)
+            await queue_passages(memory, tenant, 1)
         assert not any(letter.isdigit() for letter in refused.value.detail)
         assert refused.value.retry_after_seconds == 10
 
 
-async def test_the_queue_is_looked_at_once_a_second_for_few_tenants_at_a_time(
+async def test_backpressure_caches_backlogs_for_a_second_for_few_tenants(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await waits(memory, "large", 1)
+    await queue_passages(memory, "large", 1)
     graph = memory.standalone.graph
     looks, backlog = Counter[str | None](), graph.outbox.backlog
 
@@ -99,20 +99,20 @@ async def test_the_queue_is_looked_at_once_a_second_for_few_tenants_at_a_time(
     assert looks["tenant 9"] == 1
 
 
-def test_by_default_a_million_passages_of_one_tenant_may_wait() -> None:
+def test_the_default_backlog_limit_per_tenant_is_a_million_passages() -> None:
     assert IngestSettings().max_backlog_of_tenant == 1_000_000
     assert IngestSettings(max_backlog=100, backlog_share=1).max_backlog_of_tenant == 100
 
 
-class Picky(HashEmbedder):
+class PoisonFailingEmbedder(HashEmbedder):
     async def embed(self, texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
         if any("poison" in text for text in texts):
             raise UnavailableError("embedding", "the embedding server answered 500")
         return await super().embed(texts, lane)
 
 
-async def test_a_job_names_the_passages_that_fail(store: Path) -> None:
-    async with open_memory(store, Picky()) as memory:
+async def test_job_status_lists_the_passages_that_fail(store: Path) -> None:
+    async with open_memory(store, PoisonFailingEmbedder()) as memory:
         ports = memory.standalone.ingest_ports()
         good = [{"id": f"g{n}", "text": f"apple {n}"} for n in range(8)]
         response = await memory.ingest({"id": "bad", "text": "poison"}, *good, wait=False)

@@ -35,7 +35,7 @@ class Refusing(HashEmbedder):
 
 
 @pytest.fixture
-async def refused(store: Path) -> AsyncIterator[Memory]:
+async def refusing_memory(store: Path) -> AsyncIterator[Memory]:
     """A memory that gives up at the second try."""
     async with open_memory(store, Refusing()) as memory:
         memory.standalone.indexer.max_tries = 2
@@ -49,55 +49,55 @@ async def status_of(memory: Memory, response: IngestResponse) -> JobStatus:
     return await job_status(response.job, memory.tenant, graph.record, graph.outbox, graph.pending_extractions)
 
 
-async def test_a_job_ends_with_what_was_given_up(refused: Memory) -> None:
-    response = await refused.ingest(BAD, {"id": "good", "text": "an apple"})
-    status = await status_of(refused, response)
+async def test_a_job_ends_as_failed_with_its_dead_passages(refusing_memory: Memory) -> None:
+    response = await refusing_memory.ingest(BAD, {"id": "good", "text": "an apple"})
+    status = await status_of(refusing_memory, response)
     assert (status.status, status.passages_waiting, status.passages_failed) == ("failed", 0, 1)
     (failure,) = status.failures
     assert (failure.id, failure.dead, failure.tries) == ("bad", True, 2)
     assert failure.since is not None
     assert status.created_at < failure.since < now()
     assert "answered 400" in failure.error
-    assert await refused.found("apple") == ["good"]
+    assert await refusing_memory.found("apple") == ["good"]
 
 
-async def test_nobody_waits_for_what_was_given_up(refused: Memory) -> None:
-    await refused.ingest(BAD)
+async def test_ingest_does_not_wait_for_dead_passages(refusing_memory: Memory) -> None:
+    await refusing_memory.ingest(BAD)
     started = time.perf_counter()
-    response = await refused.ingest(BAD)
+    response = await refusing_memory.ingest(BAD)
     assert time.perf_counter() - started < 8, "a request waits for ten seconds"
     assert response.items[0].status == "unchanged"
-    assert (await status_of(refused, response)).status == "failed"
+    assert (await status_of(refusing_memory, response)).status == "failed"
 
 
-async def test_dead_passages_are_no_backlog(refused: Memory) -> None:
-    await refused.ingest(BAD)
-    assert await refused.standalone.graph.outbox.backlog() == Backlog(0, 0, 1)
-    assert (await refused.standalone.describe(refused.tenant))["passages_waiting"] == 0
+async def test_dead_passages_do_not_count_as_backlog(refusing_memory: Memory) -> None:
+    await refusing_memory.ingest(BAD)
+    assert await refusing_memory.standalone.graph.outbox.backlog() == Backlog(0, 0, 1)
+    assert (await refusing_memory.standalone.describe(refusing_memory.tenant))["passages_waiting"] == 0
 
 
-async def test_dead_passages_are_counted_in_the_metrics(refused: Memory) -> None:
-    await refused.ingest(BAD)
-    refused.standalone.indexer.count_seconds = 0
-    await refused.standalone.indexer.drain()
+async def test_dead_passages_are_counted_in_the_metrics(refusing_memory: Memory) -> None:
+    await refusing_memory.ingest(BAD)
+    refusing_memory.standalone.indexer.count_seconds = 0
+    await refusing_memory.standalone.indexer.drain()
     told = {name: REGISTRY.get_sample_value(f"vicw_index_{name}_points") for name in ("backlog", "failing", "dead")}
     assert told == {"backlog": 0, "failing": 0, "dead": 1}
 
 
-async def test_a_newer_version_is_tried_anew(refused: Memory) -> None:
-    await refused.ingest(BAD)
-    await refused.ingest({**BAD, "text": "medicine"})
-    assert await refused.found("medicine", limit=1) == ["bad"]
+async def test_a_new_version_of_a_dead_passage_is_indexed(refusing_memory: Memory) -> None:
+    await refusing_memory.ingest(BAD)
+    await refusing_memory.ingest({**BAD, "text": "medicine"})
+    assert await refusing_memory.found("medicine", limit=1) == ["bad"]
 
 
 async def test_replayed_passages_are_found_once_the_embedder_works(
-    refused: Memory, monkeypatch: pytest.MonkeyPatch
+    refusing_memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    response = await refused.ingest(BAD)
+    response = await refusing_memory.ingest(BAD)
     monkeypatch.setattr(Refusing, "refuses", "another word")
-    await refused.standalone.graph.outbox.replay()
-    await refused.standalone.indexer.wake()
+    await refusing_memory.standalone.graph.outbox.replay()
+    await refusing_memory.standalone.indexer.wake()
     async with asyncio.timeout(10):
-        while (await status_of(refused, response)).status != "done":  # noqa: ASYNC110 - in the background
+        while (await status_of(refusing_memory, response)).status != "done":  # noqa: ASYNC110 - in the background
             await asyncio.sleep(0.05)
-    assert await refused.found("poison") == ["bad"]
+    assert await refusing_memory.found("poison") == ["bad"]

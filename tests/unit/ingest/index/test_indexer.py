@@ -30,7 +30,7 @@ class Slow(HashEmbedder):
         return await super().embed(texts, lane)
 
 
-async def test_who_waits_goes_before_a_large_import(store: Path) -> None:
+async def test_a_waiting_request_is_indexed_before_a_large_import(store: Path) -> None:
     async with open_memory(store, Slow()) as memory:
         memory.standalone.indexer.batch = 4
         await memory.ingest(*({"text": f"imported {n}"} for n in range(300)), wait=False)
@@ -47,7 +47,7 @@ async def test_a_waiting_process_indexes_only_the_items_it_waits_for(memory: Mem
     assert (await memory.check()).waiting == 1
 
 
-async def test_a_slow_batch_keeps_its_claim(store: Path) -> None:
+async def test_a_slow_batch_keeps_its_lease(store: Path) -> None:
     class Slower(Slow):
         seconds = 1.0
 
@@ -57,7 +57,7 @@ async def test_a_slow_batch_keeps_its_claim(store: Path) -> None:
         assert [lane for lane, _ in memory.embedder.seen] == [Lane.BULK], "nobody else took it meanwhile"
 
 
-async def test_a_claim_that_ran_out_writes_nothing(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_expired_lease_writes_no_points(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Slower(Slow):
         seconds = 0.5
 
@@ -77,7 +77,9 @@ async def test_a_claim_that_ran_out_writes_nothing(store: Path, monkeypatch: pyt
         await memory.ingest({"id": "b", "text": "another pear"})
 
 
-async def test_a_claim_that_another_took_over_writes_nothing(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_lease_taken_over_by_another_worker_writes_no_points(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Slower(Slow):
         seconds = 0.5
 
@@ -96,9 +98,7 @@ async def test_a_claim_that_another_took_over_writes_nothing(store: Path, monkey
         await memory.ingest({"id": "b", "text": "another pear"})
 
 
-async def test_no_payload_is_written_under_a_claim_that_ran_out_meanwhile(
-    store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_no_payload_is_written_after_the_lease_expired(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_memory(store) as memory:
         graph, indexer, vectors = memory.standalone.graph, memory.standalone.indexer, memory.standalone.vectors
         await memory.ingest({"id": "a", "text": "a pear"})
@@ -122,11 +122,11 @@ async def test_no_payload_is_written_under_a_claim_that_ran_out_meanwhile(
             await memory.ingest({"id": "a", "text": "an apple"}, wait=False)  # and the old one is retired
             await asyncio.sleep(1.0)
             assert await retired() is None
-        await all_done(memory)
+        await wait_until_indexed(memory)
         assert await retired() is not None
 
 
-async def test_waiting_requests_take_turns_at_the_indexer(store: Path) -> None:
+async def test_a_small_waiting_request_is_not_blocked_by_a_large_request(store: Path) -> None:
     async with open_memory(store, Slow()) as memory:
         memory.standalone.indexer.batch = 4
         large = asyncio.create_task(memory.ingest(*({"text": f"many {n}"} for n in range(250)), context="large"))
@@ -137,7 +137,7 @@ async def test_waiting_requests_take_turns_at_the_indexer(store: Path) -> None:
         assert not memory.standalone.indexer._waiters
 
 
-class Picky(HashEmbedder):
+class PoisonFailingEmbedder(HashEmbedder):
     """Answers 500 for one word, as servers do that choke on an input."""
 
     async def embed(self, texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
@@ -146,8 +146,8 @@ class Picky(HashEmbedder):
         return await super().embed(texts, lane)
 
 
-async def test_a_worker_that_is_called_again_and_again_finds_what_fails(store: Path) -> None:
-    async with open_memory(store, Picky()) as memory:
+async def test_repeated_indexer_runs_isolate_the_failing_passage(store: Path) -> None:
+    async with open_memory(store, PoisonFailingEmbedder()) as memory:
         memory.standalone.indexer.everything = False
         await memory.ingest({"text": "poison"}, *({"text": f"apple {n}"} for n in range(9)), wait=False)
         indexer = replace(memory.standalone.indexer, everything=True)
@@ -158,8 +158,8 @@ async def test_a_worker_that_is_called_again_and_again_finds_what_fails(store: P
         assert (backlog.waiting, backlog.failing) == (1, 1)
 
 
-async def test_a_passage_that_fails_alone_rests_while_the_embedder_works(store: Path) -> None:
-    async with open_memory(store, Picky()) as memory:
+async def test_a_failing_passage_is_marked_while_others_are_indexed(store: Path) -> None:
+    async with open_memory(store, PoisonFailingEmbedder()) as memory:
         await memory.ingest({"text": "poison"}, wait=False)
         async with asyncio.timeout(15):
             while not (await memory.standalone.graph.outbox.backlog()).failing:
@@ -167,7 +167,7 @@ async def test_a_passage_that_fails_alone_rests_while_the_embedder_works(store: 
                 await asyncio.sleep(0.1)
 
 
-async def test_a_wrong_setting_is_no_fault_of_any_passage(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_settings_error_marks_no_passage_as_failing(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     async def refused(texts: Sequence[str], lane: Lane) -> NoReturn:
         raise SettingsError("VICW_EMBEDDING_API_KEY is refused")
 
@@ -176,16 +176,18 @@ async def test_a_wrong_setting_is_no_fault_of_any_passage(memory: Memory, monkey
         await memory.ingest(*({"text": f"apple {n}"} for n in range(3)), wait=False)
         await asyncio.sleep(0.5)
         assert (await memory.standalone.graph.outbox.backlog()).failing == 0
-    await all_done(memory)
+    await wait_until_indexed(memory)
 
 
-async def all_done(memory: Memory) -> None:
+async def wait_until_indexed(memory: Memory) -> None:
     async with asyncio.timeout(15):
         while (await memory.standalone.graph.outbox.backlog()).waiting:  # noqa: ASYNC110 - it happens in the background
             await asyncio.sleep(0.05)
 
 
-async def test_an_error_while_waiting_is_no_refusal(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_overload_while_waiting_does_not_fail_the_ingest(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def away(tenant: str, items: Sequence[str]) -> NoReturn:
         raise OverloadedError("all connections are in use")
 
@@ -193,5 +195,5 @@ async def test_an_error_while_waiting_is_no_refusal(memory: Memory, monkeypatch:
         patch.setattr(memory.standalone.graph.outbox, "count_unindexed", away)
         response = await memory.ingest({"id": "a", "text": "a pear"})
     assert response.job is not None, "durable: sending it again would store it twice"
-    await all_done(memory)
+    await wait_until_indexed(memory)
     assert await memory.found("pear") == ["a"]

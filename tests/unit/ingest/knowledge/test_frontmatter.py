@@ -5,13 +5,13 @@ import pytest
 from vicw_ingest.knowledge.frontmatter import FrontMatter, front_matter
 
 
-def test_yaml_in_the_shapes_in_which_people_write_it() -> None:
+def test_yaml_front_matter_is_read_in_its_common_forms() -> None:
     text = '---\nTitle: "A: b"\nid: 7\naliases:\n  - One\n  - 2\nalias: Three\ntags: x, "#y"\nsummary: What.\n---\nBody'
     assert front_matter(text) == FrontMatter(10, "A: b", "7", "What.", ("One", "2", "Three"), ("x", '"#y"'))
     assert front_matter("---\ntags: [x, '#y', x]\n...\nBody").tags == ("x", "y")
 
 
-def test_toml_between_plus_signs() -> None:
+def test_toml_front_matter_between_plus_signs_is_read() -> None:
     assert front_matter('+++\ntitle = "A"\naliases = ["B"]\n+++\nBody') == FrontMatter(4, "A", aliases=("B",))
 
 
@@ -41,5 +41,5 @@ def test_empty_front_matter_is_front_matter() -> None:
 
 
 @pytest.mark.parametrize("value", ["[" * 5000, "- " * 5000, "&a [*a, *a]", "!!python/object/apply:os.system [ls]"])
-def test_hostile_values_do_no_harm(value: str) -> None:
+def test_hostile_front_matter_values_yield_no_title(value: str) -> None:
     assert front_matter(f"---\ntitle: {value}\n---\nBody").title is None

@@ -8,12 +8,12 @@ from vicw_ingest.knowledge.links import LinkKind, PageLink
 from vicw_ingest.knowledge.markdown import outline
 
 
-def said(text: str) -> list[tuple[str, str, int, str | None]]:
+def links_of(text: str) -> list[tuple[str, str, int, str | None]]:
     return [(link.kind.value, link.target, link.line, link.heading) for link in outline(text).links]
 
 
-def test_wiki_links_with_alias_and_heading() -> None:
-    assert said("[[A]] [[a/b.md|other]]\n[[C#One|x]] [[#Here]] [[D#One#Two]]") == [
+def test_wiki_links_are_found_with_alias_and_heading() -> None:
+    assert links_of("[[A]] [[a/b.md|other]]\n[[C#One|x]] [[#Here]] [[D#One#Two]]") == [
         ("wiki", "A", 1, None),
         ("wiki", "a/b.md", 1, None),
         ("wiki", "C", 2, "One"),
@@ -22,11 +22,11 @@ def test_wiki_links_with_alias_and_heading() -> None:
     ]
 
 
-def test_links_by_path_and_url() -> None:
+def test_links_by_path_and_url_are_found() -> None:
     text = (
         "[x](../a%20b.md#c) [y](d/ 'title') <https://e.org/f> https://g.org/h. [i](mailto:a@b.c) [j](//k) ![l](m.png)"
     )
-    assert said(text) == [
+    assert links_of(text) == [
         ("path", "../a b.md", 1, "c"),
         ("path", "d/", 1, None),
         ("url", "https://e.org/f", 1, None),
@@ -34,14 +34,14 @@ def test_links_by_path_and_url() -> None:
     ]
 
 
-def test_references_and_tables_and_lists() -> None:
+def test_links_in_references_tables_and_lists_are_found() -> None:
     text = "- [x][r]\n\n[r]: a.md\n\n| a |\n|---|\n| [[B]] |\n"
-    assert said(text) == [("path", "a.md", 1, None), ("wiki", "B", 7, None)]
+    assert links_of(text) == [("path", "a.md", 1, None), ("wiki", "B", 7, None)]
 
 
-def test_names_in_code_marks_that_look_like_code() -> None:
+def test_inline_code_that_names_a_symbol_or_path_is_a_link() -> None:
     text = "`run()` `Store.put` `src/a.py` `snake_case` `camelCase` `Widget` `plain` `two words` `a = b`"
-    assert [target for kind, target, _, _ in said(text)] == [
+    assert [target for kind, target, _, _ in links_of(text)] == [
         "run",
         "Store.put",
         "src/a.py",
@@ -52,10 +52,10 @@ def test_names_in_code_marks_that_look_like_code() -> None:
 
 
 def test_links_in_code_are_not_links() -> None:
-    assert said("```\n[[A]]\n```\n\n    [[B]]\n\n`[[C]]` \\[[D]]") == []
+    assert links_of("```\n[[A]]\n```\n\n    [[B]]\n\n`[[C]]` \\[[D]]") == []
 
 
-def test_headings_have_anchors_and_places() -> None:
+def test_headings_have_unique_anchors_and_offsets() -> None:
     text = "Before.\n\n# One *two*\n\nText.\n\n# One two\n\nThree\n=====\n\n```\n# no\n```\n"
     made = outline(text)
     assert [(h.title, h.level, h.anchor) for h in made.headings] == [

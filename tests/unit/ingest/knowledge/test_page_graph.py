@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from support.stores.memory import Memory
-from unit.ingest.extraction.test_stored_extraction import told
-from unit.ingest.knowledge.test_repository import bridges
+from unit.ingest.extraction.test_stored_extraction import live_edges
+from unit.ingest.knowledge.test_sample_repository import bridges
 from unit.ingest.versions.test_retraction import live_names
 from vicw_ingest.knowledge.bridges.builder import BridgeBuilder
 from vicw_ingest.knowledge.bridges.candidates import NewPassage
@@ -28,7 +28,7 @@ POLICY = "# Deployment policy\n\nEvery deployment must be approved by a second p
 DEPLOYED = {"id": "m1", "speaker": "Ines", "text": "We deployed the tide model without asking."}
 
 
-class Flaky:
+class FlakyBridgeBuilder:
     """Bridges that cannot be drawn ``fails`` times."""
 
     def __init__(self, bridges: BridgeBuilder) -> None:
@@ -51,13 +51,13 @@ async def put(memory: Memory, context: str = "ctx", folder: str = "f", **files: 
     return await memory.ingest(*items, context=context, extract="rules")
 
 
-async def known(memory: Memory, folder: str = "f", **asked: Any) -> list[KnownPage]:
+async def listed_pages(memory: Memory, folder: str = "f", **asked: Any) -> list[KnownPage]:
     query = KnowledgeQuery(context="ctx", folder=folder, **asked)
     return list((await list_pages(memory.standalone.graph, memory.tenant, query)).pages)
 
 
 async def links(memory: Memory) -> set[tuple[str, str]]:
-    return {(source, target) for source, _, target in await told(memory, "LINKS_TO", "REFERENCES", "DEPENDS_ON")}
+    return {(source, target) for source, _, target in await live_edges(memory, "LINKS_TO", "REFERENCES", "DEPENDS_ON")}
 
 
 async def test_a_page_keeps_its_node_through_versions_and_moves(memory: Memory) -> None:
@@ -71,7 +71,7 @@ async def test_a_page_keeps_its_node_through_versions_and_moves(memory: Memory) 
     stored = (await graph.nodes("default", [node]))[node]
     assert (stored.name, stored.source, stored.created_at) == ("B", "sub/b.md", created)
     assert last.items[0].uid != first.items[0].uid
-    assert await told(memory, "CONTAINS") == {
+    assert await live_edges(memory, "CONTAINS") == {
         ("f/", "CONTAINS", "f/sub/"),
         ("f/sub/", "CONTAINS", "B"),
         ("B", "CONTAINS", "B > Two"),
@@ -79,14 +79,14 @@ async def test_a_page_keeps_its_node_through_versions_and_moves(memory: Memory) 
     assert "A > One" not in await live_names(memory)
 
 
-async def test_links_are_mended_and_broken_by_the_pages_they_lead_to(memory: Memory) -> None:
+async def test_page_links_follow_the_arrival_and_retraction_of_their_targets(memory: Memory) -> None:
     answer = await put(memory, a_md="# A\n\n[[B]] and [b](sub/b.md)")
     assert [link.target for link in answer.items[0].broken_links] == ["[[B]]", "sub/b.md"]
     await put(memory, sub__b_md="# B")
     assert await links(memory) == {("A", "B")}
-    assert [page.broken_links for page in await known(memory)] == [(), ()]
+    assert [page.broken_links for page in await listed_pages(memory)] == [(), ()]
     await memory.ingest({"id": "sub__b_md", "text": "# B", "page": {"folder": "f", "path": "c.md"}})
-    (problem,) = next(page.broken_links for page in await known(memory) if page.path == "a.md")
+    (problem,) = next(page.broken_links for page in await listed_pages(memory) if page.path == "a.md")
     assert problem.target == "sub/b.md", "by its title it is still found"
     await memory.retract("sub__b_md")
     assert await links(memory) == set()
@@ -95,16 +95,16 @@ async def test_links_are_mended_and_broken_by_the_pages_they_lead_to(memory: Mem
     assert await links(memory) == {("A", "B")}
 
 
-async def test_a_folder_is_there_as_long_as_it_has_pages(memory: Memory) -> None:
+async def test_a_folder_exists_as_long_as_it_has_pages(memory: Memory) -> None:
     await put(memory, x__y__a_md="# A", b_md="# B")
     await memory.retract("x__y__a_md")
     assert await live_names(memory) == {"B", "f/"}
     await memory.retract("b_md")
     assert await live_names(memory) == set()
-    assert await known(memory) == []
+    assert await listed_pages(memory) == []
 
 
-async def test_a_page_whose_time_is_over_leaves_its_folder(memory: Memory) -> None:
+async def test_an_expired_page_leaves_its_folder(memory: Memory) -> None:
     await put(memory, a_md="# A\n\n[[B]]")
     over = (now() + timedelta(seconds=0.2)).isoformat()
     await memory.ingest({"id": "b", "text": "# B", "expires_at": over, "page": {"folder": "f", "path": "b.md"}})
@@ -112,19 +112,19 @@ async def test_a_page_whose_time_is_over_leaves_its_folder(memory: Memory) -> No
     await asyncio.sleep(0.3)
     ports = memory.standalone.ingest_ports()
     await Expiry(ports.graph, ports.registry, ports.queue).drain()
-    assert [page.path for page in await known(memory)] == ["a.md"]
+    assert [page.path for page in await listed_pages(memory)] == ["a.md"]
     assert await links(memory) == set()
     assert await live_names(memory) == {"A", "f/"}
 
 
-async def test_an_item_that_is_a_page_no_more_leaves_its_folder(memory: Memory) -> None:
+async def test_an_item_updated_without_a_page_leaves_its_folder(memory: Memory) -> None:
     await put(memory, a_md="# A", b_md="# B\n\n[[A]]")
     await memory.ingest({"id": "a_md", "text": "plain"})
-    assert [page.path for page in await known(memory)] == ["b.md"]
+    assert [page.path for page in await listed_pages(memory)] == ["b.md"]
     assert await links(memory) == set()
 
 
-async def test_titles_aliases_ids_paths_and_files_name_a_page(memory: Memory) -> None:
+async def test_pages_are_linked_by_title_alias_id_path_or_file_name(memory: Memory) -> None:
     said = (
         "[[Deep page]] [[other name]] [[K-7]] [[sub/deep]] [[deep.md]] [x](sub/deep.md) [y](/sub/deep.md) [z](sub/deep)"
     )
@@ -132,19 +132,19 @@ async def test_titles_aliases_ids_paths_and_files_name_a_page(memory: Memory) ->
     answer = await put(memory, sub__deep_md=page, a_md=f"# A\n\n{said}")
     assert answer.items[1].broken_links == ()
     assert await links(memory) == {("A", "Deep page")}
-    assert (await known(memory))[1].key == "K-7"
+    assert (await listed_pages(memory))[1].key == "K-7"
     (result,) = (await memory.retrieve("text", tags={"all": ["t"]})).results
     assert (result.id, result.name, result.text) == ("sub__deep_md", "Deep page", "Text.")
 
 
-async def test_of_pages_of_one_name_the_nearest_is_meant_or_none(memory: Memory) -> None:
+async def test_an_ambiguous_page_name_links_to_the_nearest_page_or_none(memory: Memory) -> None:
     answer = await put(memory, a__x_md="# X1", b__x_md="# X2", a__near_md="# N\n\n[[x]]", c__far_md="# F\n\n[[x]]")
     assert await links(memory) == {("N", "X1")}
     (problem,) = answer.items[3].broken_links
     assert (problem.fault, problem.candidates) == ("ambiguous", ("a/x.md", "b/x.md"))
 
 
-async def test_a_heading_is_a_place_to_link_to(memory: Memory) -> None:
+async def test_links_to_headings_lead_to_their_sections(memory: Memory) -> None:
     await put(
         memory, a_md="# A\n\n## How to *run* it\n\n[[#How to run it]]", b_md="# B\n\n[](a.md#how-to-run-it) [[A#A]]"
     )
@@ -155,19 +155,19 @@ async def test_folders_of_one_context_do_not_link_to_each_other(memory: Memory) 
     await put(memory, folder="one", a_md="# A\n\n[[B]]")
     await put(memory, folder="two", b_md="# B")
     assert await links(memory) == set()
-    assert [page.path for page in await known(memory, "two")] == ["b.md"]
+    assert [page.path for page in await listed_pages(memory, "two")] == ["b.md"]
 
 
-async def test_a_code_file_and_the_path_that_a_chat_names_are_one(memory: Memory) -> None:
+async def test_a_path_named_in_a_chat_is_the_code_file_page(memory: Memory) -> None:
     await put(memory, src__app_py="import os\n\ndef start():\n    return os.name\n")
     await memory.ingest({"id": "t", "speaker": "Ines", "text": "The bug is in src/app.py, I think."}, extract="rules")
-    mentioned = await told(memory, "MENTIONS")
+    mentioned = await live_edges(memory, "MENTIONS")
     assert ("Ines", "MENTIONS", "src/app.py") in mentioned
     files = await look_up(memory.standalone.graph, "default", ["src/app.py"])
     assert [node.uid for node in files["src/app.py"]] == [page_uid("default", "ctx", "src__app_py")]
 
 
-async def test_a_page_is_not_linked_to_a_person_of_its_name(memory: Memory) -> None:
+async def test_a_page_and_a_person_of_one_name_are_separate_entities(memory: Memory) -> None:
     await put(memory, ines_md="# Ines\n\nText.")
     await memory.ingest({"id": "t", "speaker": "Ines", "text": "Good morning."}, extract="rules")
     subtypes = {node.subtype for node in (await look_up(memory.standalone.graph, "default", ["ines"]))["ines"]}
@@ -175,7 +175,7 @@ async def test_a_page_is_not_linked_to_a_person_of_its_name(memory: Memory) -> N
     assert await bridges(memory) == {("Ines", "DESCRIBES", "Ines")}, "the person, who is not the page"
 
 
-async def test_bridges_follow_either_side(memory: Memory) -> None:
+async def test_bridges_follow_changes_to_the_page_and_to_the_memory(memory: Memory) -> None:
     await memory.ingest(DEPLOYED, context="chat", extract="rules")
     await put(memory, policy_md=POLICY)
     assert await bridges(memory) == {("Deployment policy", "GOVERNS", "m1")}
@@ -191,10 +191,10 @@ async def test_bridges_follow_either_side(memory: Memory) -> None:
     assert await bridges(memory) == set()
 
 
-async def test_bridges_that_could_not_be_drawn_are_drawn_at_the_next_try(memory: Memory) -> None:
+async def test_bridges_that_fail_are_drawn_on_the_next_attempt(memory: Memory) -> None:
     indexer = memory.standalone.indexer
     assert indexer.bridges is not None
-    tried = Flaky(indexer.bridges)
+    tried = FlakyBridgeBuilder(indexer.bridges)
     indexer.bridges = tried  # type: ignore[assignment]
     await memory.ingest(DEPLOYED, context="chat", extract="rules")
     tried.fails = 1
@@ -203,7 +203,7 @@ async def test_bridges_that_could_not_be_drawn_are_drawn_at_the_next_try(memory:
     assert await bridges(memory) == {("Deployment policy", "GOVERNS", "m1")}
 
 
-async def test_what_is_bridged_only_rests_on_nothing(memory: Memory) -> None:
+async def test_a_bridge_does_not_keep_an_entity_alive_after_retraction(memory: Memory) -> None:
     await memory.ingest({"id": "x", "text": "one", "extraction": {"entities": [{"name": "Amulet"}]}}, context="chat")
     await put(memory, amulet_md="# Amulet\n\nText.")
     assert ("Amulet", "DESCRIBES", "Amulet") in await bridges(memory)
@@ -212,7 +212,7 @@ async def test_what_is_bridged_only_rests_on_nothing(memory: Memory) -> None:
     assert sorted(await live_names(memory)) == ["Amulet", "f/"], "the page, and not the thing"
 
 
-async def test_an_id_that_several_pages_have_means_the_nearest_or_none(memory: Memory) -> None:
+async def test_an_ambiguous_page_id_bridges_to_the_nearest_page_or_none(memory: Memory) -> None:
     record = {"adr__0007-x_md": "# Pauses\n\nText.", "code_py": "# ADR-7\nx = 1\n"}
     for context in ("one", "two"):
         await put(memory, context=context, folder=context, **record)
@@ -234,7 +234,7 @@ async def test_no_bridge_leads_out_of_a_tenant(memory: Memory) -> None:
     assert await bridges(memory) == set()
 
 
-async def test_a_page_has_no_more_bridges_than_it_may(memory: Memory) -> None:
+async def test_a_page_at_its_bridge_limit_keeps_the_most_certain_ones(memory: Memory) -> None:
     most = memory.standalone.settings.ingest.bridges
     turns = [{**DEPLOYED, "id": f"m{n}", "text": f"Deployment {n} was approved."} for n in range(most + 9)]
     await put(memory, policy_md=POLICY)
@@ -247,7 +247,7 @@ async def test_a_page_has_no_more_bridges_than_it_may(memory: Memory) -> None:
     assert ("Deployment policy", "GOVERNS", "exact") in now_there, "the surest are kept"
 
 
-async def test_a_viewer_sees_no_bridge_to_what_he_may_not_see(memory: Memory) -> None:
+async def test_bridges_to_invisible_memories_are_hidden_from_a_viewer(memory: Memory) -> None:
     from support.stores.graph_queries import Asker
 
     await put(memory, policy_md=POLICY)
@@ -258,7 +258,7 @@ async def test_a_viewer_sees_no_bridge_to_what_he_may_not_see(memory: Memory) ->
     assert (await asker.ask("walk", **walk, viewer={"user": "Ben"})).edges == ()
 
 
-async def test_pages_are_listed_a_page_at_a_time(memory: Memory) -> None:
+async def test_the_list_of_pages_is_returned_in_batches(memory: Memory) -> None:
     await put(memory, **{f"p{n}_md": f"# P{n}" for n in range(5)})
     found: list[str] = []
     after: str | None = None
@@ -282,32 +282,32 @@ async def test_pages_are_listed_a_page_at_a_time(memory: Memory) -> None:
         ({"page": {"folder": "f/g", "path": "a.md"}}, "items.0.page.folder"),
     ],
 )
-async def test_places_outside_a_folder_are_refused(memory: Memory, item: dict[str, Any], field: str) -> None:
+async def test_invalid_page_paths_and_folders_are_refused(memory: Memory, item: dict[str, Any], field: str) -> None:
     with pytest.raises(ValueError, match=field.rpartition(".")[2]):
         await memory.ingest({"text": "x", **item})
 
 
 @pytest.mark.parametrize("said", [{"speaker": "Ana"}, {"subtype": "note"}, {"flow_id": "x"}])
-async def test_invalid_page_fields_are_refused(memory: Memory, said: dict[str, Any]) -> None:
+async def test_a_page_with_speaker_subtype_or_flow_is_refused(memory: Memory, said: dict[str, Any]) -> None:
     with pytest.raises(InvalidInputError) as caught:
         await memory.ingest({"text": "x", "page": {"folder": "f", "path": "a.md"}, **said})
     assert [problem.field for problem in caught.value.problems] == [f"items[0].{next(iter(said))}"]
-    assert await known(memory) == []
+    assert await listed_pages(memory) == []
 
 
-async def test_one_place_twice_in_a_request_is_refused(memory: Memory) -> None:
+async def test_a_page_path_used_twice_in_a_request_is_refused(memory: Memory) -> None:
     page = {"text": "x", "page": {"folder": "f", "path": "a.md"}}
     with pytest.raises(InvalidInputError, match="is also that of"):
         await memory.ingest(page, page)
 
 
-async def test_too_many_links_are_refused_by_name(memory: Memory) -> None:
+async def test_a_page_with_too_many_links_is_refused_with_the_setting(memory: Memory) -> None:
     text = "# A\n\n" + " ".join(f"[[p{n}]]" for n in range(5001))
     with pytest.raises(InvalidInputError, match="VICW_MAX_PAGE_LINKS"):
         await put(memory, a_md=text)
 
 
-async def test_a_page_of_two_hundred_leaves(memory: Memory) -> None:
+async def test_a_page_with_two_hundred_sections_stores_them_all(memory: Memory) -> None:
     leaf = " ".join(f"The lamp of pier {n} must be lit at dusk, whoever is on watch." for n in range(25))
     await memory.ingest(DEPLOYED, context="chat", extract="rules")
     manual = "# Manual\n\n" + "".join(f"## Leaf {n}\n\n{leaf}\n\n" for n in range(200))

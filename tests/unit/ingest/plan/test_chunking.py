@@ -27,7 +27,7 @@ def test_passages_partition_the_text(parts: list[str], code: bool) -> None:
 
 @given(st.text(max_size=600), st.booleans())
 @settings(deadline=None)
-def test_any_text_survives(text: str, code: bool) -> None:
+def test_passages_of_any_text_join_to_the_whole_text(text: str, code: bool) -> None:
     assert "".join(split_passages(text, size=100, code=code)) == text
 
 
@@ -47,7 +47,7 @@ def test_code_is_cut_at_definitions() -> None:
 
 
 @pytest.mark.parametrize("text", ["x" * 300_000, "é" * 300_000, "\u0301" * 100_000])
-def test_a_run_without_boundaries_takes_linear_time(text: str) -> None:
+def test_text_without_boundaries_is_split_in_bounded_time(text: str) -> None:
     started = time.thread_time()
     assert "".join(split_passages(text, size=1200, code=False)) == text
     assert time.thread_time() - started < 20

@@ -44,7 +44,7 @@ async def test_the_turns_of_a_session_are_one_flow(memory: Memory) -> None:
     assert (await memory.check()).violations == []
 
 
-async def test_one_request_of_all_turns_is_as_good_as_many(memory: Memory) -> None:
+async def test_inferred_flows_do_not_depend_on_how_turns_are_batched(memory: Memory) -> None:
     said = [BUILD[0], BUILD[1], WEDDING[0], WEDDING[1], BUILD[2], BUILD[3], WEDDING[2]]
     turns = [turn(n, one) for n, one in enumerate(said)]
     await memory.ingest(*turns, context="all")
@@ -59,7 +59,7 @@ async def test_one_request_of_all_turns_is_as_good_as_many(memory: Memory) -> No
     assert together == apart
 
 
-async def test_a_late_turn_joins_the_session_that_it_was_said_in(memory: Memory) -> None:
+async def test_a_late_turn_joins_the_session_of_its_timestamp(memory: Memory) -> None:
     await memory.ingest(turn(0, BUILD[0]), turn(1, BUILD[1]), turn(3, WEDDING[0], minutes=60 * 9))
     await memory.ingest(turn(9, BUILD[2], minutes=2))
     found = await flows(memory)
@@ -67,7 +67,7 @@ async def test_a_late_turn_joins_the_session_that_it_was_said_in(memory: Memory)
     assert (await memory.check()).violations == []
 
 
-async def test_after_a_pause_a_session_begins(memory: Memory) -> None:
+async def test_a_long_pause_starts_a_new_session(memory: Memory) -> None:
     await memory.ingest(turn(0, BUILD[0]))
     await memory.ingest(turn(1, BUILD[1], minutes=60 * 9))
     found = await flows(memory)
@@ -81,7 +81,7 @@ async def test_an_update_stays_in_its_flow(memory: Memory) -> None:
     assert await flows(memory) == before
 
 
-async def test_a_callers_flow_is_the_callers(memory: Memory) -> None:
+async def test_turns_are_not_inferred_into_a_callers_own_flow(memory: Memory) -> None:
     await memory.ingest({**turn(0, BUILD[0]), "flow_id": "mine"})
     await memory.ingest(turn(1, BUILD[1]))
     found = await flows(memory)
@@ -89,13 +89,13 @@ async def test_a_callers_flow_is_the_callers(memory: Memory) -> None:
     assert found["t1"] not in {None, "mine"}
 
 
-async def test_items_without_a_speaker_have_no_thread(memory: Memory) -> None:
+async def test_items_without_a_speaker_get_no_inferred_flow(memory: Memory) -> None:
     await memory.ingest({"id": "note", "text": "The payments service is slow."})
     await memory.ingest({"id": "event", "text": "The payments service stopped.", "timestamp": START.isoformat()})
     assert set((await flows(memory)).values()) <= {None}
 
 
-async def test_a_setting_switches_the_inference_off(store: Path, monkeypatch: Any) -> None:
+async def test_a_session_length_of_zero_switches_flow_inference_off(store: Path, monkeypatch: Any) -> None:
     monkeypatch.setenv("VICW_INGEST_SESSION_MINUTES", "0")
     async with open_memory(store) as memory:
         await memory.ingest(turn(0, BUILD[0]))

@@ -25,17 +25,17 @@ def masked(text: str) -> str:
 @pytest.mark.parametrize(
     "around", ["{}", "Look: {} works.", 'key="{}"', "a\\n{}\\nb", "(`{}`)", "\u00e9\U0001f511{}\n"]
 )
-def test_a_secret_of_a_published_format_is_found_wherever_it_stands(secret: str, kind: str, around: str) -> None:
+def test_secrets_of_published_formats_are_masked_in_any_surroundings(secret: str, kind: str, around: str) -> None:
     assert masked(around.replace("{}", secret)) == around.replace("{}", f"[secret: {kind}]")
 
 
-def test_every_format_has_a_sample() -> None:
+def test_every_secret_format_has_a_sample() -> None:
     sampled = set(PUBLISHED) | {kind for *_, kind in CALLED}
     assert {form.kind for form in FORMATS} <= sampled
 
 
 @pytest.mark.parametrize(("text", "secret", "kind"), CALLED)
-def test_a_secret_that_is_called_one_is_found_and_what_is_around_it_stays(text: str, secret: str, kind: str) -> None:
+def test_a_named_secret_is_masked_and_the_text_around_it_kept(text: str, secret: str, kind: str) -> None:
     assert masked(text.format(secret)) == text.format(f"[secret: {kind}]")
 
 
@@ -96,7 +96,7 @@ def test_no_file_of_the_product_is_masked() -> None:
     assert [path for path, text in texts.items() if find_secrets(text)] == []
 
 
-def test_what_has_a_form_goes_before_what_it_is_called_and_nothing_of_either_is_left() -> None:
+def test_a_known_secret_format_takes_precedence_over_its_name() -> None:
     assert masked(f"api_key = {GITHUB_TOKEN}") == "api_key = [secret: github-token]"
     assert masked(f"password: pre!{GITHUB_TOKEN}!post") == "password: [secret: github-token]"
     assert masked(f"Authorization: Bearer {JWT}") == "Authorization: Bearer [secret: json-web-token]"
@@ -110,7 +110,7 @@ def test_all_secrets_of_a_text_are_masked() -> None:
     )
 
 
-def test_a_private_key_that_breaks_off_is_masked_to_where_it_does() -> None:
+def test_a_truncated_private_key_is_masked_to_its_end() -> None:
     whole = pem("RSA PRIVATE KEY")
     assert masked(whole[:300] + "\n\nand so on, he said") == "[secret: private-key]\n\nand so on, he said"
 
@@ -122,7 +122,7 @@ def test_masked_text_has_no_secret(parts: list[str]) -> None:
 
 
 @given(st.text(alphabet=string.ascii_lowercase + "=:\"' ._-/@\n\\0189AZ[](){}$", max_size=300))
-def test_any_text_is_masked_once_and_for_all(text: str) -> None:
+def test_masking_any_text_twice_changes_nothing_more(text: str) -> None:
     text = f"password{text}"
     assert masked(masked(text)) == masked(text)
 
@@ -138,13 +138,13 @@ def test_any_text_is_masked_once_and_for_all(text: str) -> None:
         "hooks.slack.com/services/", "a1B", " ", "\n", "\u0130password=", "password for a ",
     ],
 )  # fmt: skip
-def test_a_text_is_read_in_time_that_grows_with_its_length(part: str) -> None:
+def test_hostile_text_is_scanned_for_secrets_in_bounded_time(part: str) -> None:
     started = time.thread_time()
     find_secrets(part * (1_000_000 // len(part)))
     assert time.thread_time() - started < 20  # where it grew with the square, it would be minutes
 
 
-def test_ordinary_text_is_read_fast() -> None:
+def test_ordinary_text_is_scanned_for_secrets_fast() -> None:
     lot = random.Random(1)
     words = ["".join(lot.choices(string.ascii_lowercase, k=lot.randint(2, 9))) for _ in range(2000)]
     text = " ".join(lot.choices([*words, "key", "pass", "It's", "https://example.org/a,", "2024."], k=1_000_000 // 6))

@@ -16,7 +16,7 @@ def request(*items: dict[str, Any], **fields: Any) -> IngestRequest:
     )
 
 
-def told(secrets: tuple[MaskedSecret, ...]) -> list[tuple[str, str]]:
+def fields_and_kinds(secrets: tuple[MaskedSecret, ...]) -> list[tuple[str, str]]:
     return [(secret.field, secret.kind) for secret in secrets]
 
 
@@ -53,11 +53,13 @@ NAMES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("place", "item"), PLACES, ids=[place for place, _ in PLACES])
-def test_a_secret_is_masked_in_whatever_field_it_stands_and_the_field_is_told(place: str, item: dict[str, Any]) -> None:
+def test_a_secret_is_masked_and_reported_in_any_field(place: str, item: dict[str, Any]) -> None:
     clean, masked = mask_secrets(request({}, item), "mask")
     assert GITHUB_TOKEN not in clean.model_dump_json()
     assert "[secret: github-token]" in clean.model_dump_json()
-    assert {index: told(secrets) for index, secrets in masked.items()} == {1: [(f"items[1].{place}", "github-token")]}
+    assert {index: fields_and_kinds(secrets) for index, secrets in masked.items()} == {
+        1: [(f"items[1].{place}", "github-token")]
+    }
 
 
 @pytest.mark.parametrize(("place", "item"), PLACES, ids=[place for place, _ in PLACES])
@@ -71,7 +73,7 @@ def test_a_secret_is_refused_by_field_and_kind_and_never_repeated(place: str, it
 
 @pytest.mark.parametrize("what", ["mask", "refuse"])
 @pytest.mark.parametrize(("field", "item", "fields"), NAMES, ids=[field for field, *_ in NAMES])
-def test_a_secret_in_a_name_by_which_things_are_found_is_refused(
+def test_a_secret_in_an_identifier_is_refused_even_when_masking(
     what: Any, field: str, item: dict[str, Any], fields: dict[str, Any]
 ) -> None:
     with pytest.raises(InvalidInputError) as refusal:
@@ -82,18 +84,18 @@ def test_a_secret_in_a_name_by_which_things_are_found_is_refused(
     assert PASSWORD not in str(refusal.value)
 
 
-def test_where_it_is_off_everything_stays() -> None:
+def test_secret_masking_switched_off_changes_nothing() -> None:
     sent = request({"text": GITHUB_TOKEN, "id": GITHUB_TOKEN})
     assert mask_secrets(sent, "off") == (sent, {})
 
 
-def test_a_request_without_secrets_stays_itself() -> None:
+def test_a_request_without_secrets_is_returned_unchanged() -> None:
     sent = request({"metadata": {"a": [{"b": 1}, None, 2.5, "x"]}, "tags": ["t"], "extraction": {"entities": []}})
     assert mask_secrets(sent, "mask") == (sent, {})
     assert mask_secrets(sent, "mask")[0] is sent
 
 
-def test_a_key_of_metadata_says_what_its_value_is() -> None:
+def test_a_metadata_key_decides_whether_its_value_is_a_secret() -> None:
     metadata = {
         "db": {"password": "correct horse 1", "user": "ana", "poolSize": 5},
         "apiKeys": [TOKEN],
@@ -108,19 +110,19 @@ def test_a_key_of_metadata_says_what_its_value_is() -> None:
         "db": {"password": "[secret: password]", "user": "ana", "poolSize": 5},
         "client-secret": "[secret: secret-key]",
     }
-    assert told(masked[0]) == [
+    assert fields_and_kinds(masked[0]) == [
         ("items[0].metadata.db.password", "password"),
         ("items[0].metadata.client-secret", "secret-key"),
     ]
 
 
-def test_each_field_and_kind_is_told_once() -> None:
+def test_each_masked_field_and_kind_is_reported_once() -> None:
     text = f"{AWS_KEY} {GITHUB_TOKEN} {AWS_KEY}"
     _, masked = mask_secrets(request({"text": text}), "mask")
-    assert told(masked[0]) == [("items[0].text", "aws-access-key"), ("items[0].text", "github-token")]
+    assert fields_and_kinds(masked[0]) == [("items[0].text", "aws-access-key"), ("items[0].text", "github-token")]
 
 
-def test_all_fields_are_refused_at_once_but_no_more_than_twenty() -> None:
+def test_a_refusal_lists_at_most_twenty_fields_with_secrets() -> None:
     with pytest.raises(InvalidInputError) as refusal:
         mask_secrets(request(*({"text": GITHUB_TOKEN} for _ in range(30))), "refuse")
     assert [problem.field for problem in refusal.value.problems] == [f"items[{n}].text" for n in range(20)]
@@ -131,7 +133,7 @@ def test_requests_that_differ_in_their_secrets_alone_become_equal() -> None:
     assert mask_secrets(one, "mask") == mask_secrets(other, "mask")
 
 
-def test_relations_still_name_what_they_named() -> None:
+def test_relations_still_match_their_entities_after_masking() -> None:
     extraction = {
         "entities": [{"name": GITHUB_TOKEN}, {"name": "Mara"}],
         "relations": [{"source": "Mara", "type": "RELATED_TO", "target": GITHUB_TOKEN}],

@@ -22,7 +22,7 @@ def request(*items: dict[str, str]) -> IngestRequest:
     return IngestRequest.model_validate({"context": "ctx", "items": items})
 
 
-def holding(folder: Path, *words: bytes) -> list[Path]:
+def files_containing(folder: Path, *words: bytes) -> list[Path]:
     files = [path for path in folder.rglob("*") if path.is_file()]
     return [path for path in files if any(word in path.read_bytes() for word in words)]
 
@@ -38,18 +38,18 @@ async def test_only_the_kind_of_a_secret_is_stored_embedded_and_shown(memory: Me
     }
     (result,) = (await memory.retrieve("router password")).results
     assert (result.text, result.name) == (_STORED, "[secret: private-key]")
-    assert holding(store, b"router")
-    assert not holding(store, PASSWORD.encode(), AWS_KEY.encode())
+    assert files_containing(store, b"router")
+    assert not files_containing(store, PASSWORD.encode(), AWS_KEY.encode())
 
 
-async def test_an_item_that_differs_in_its_secret_alone_is_unchanged_and_tells_of_it(memory: Memory) -> None:
+async def test_an_item_differing_only_in_its_secret_is_unchanged_but_masked(memory: Memory) -> None:
     await memory.ingest(_ITEM)
     again = await memory.ingest({**_ITEM, "text": _ITEM["text"].replace(PASSWORD, "x9$Kq2LmZ")})
     assert again.items[0].status == "unchanged"
     assert {secret.kind for secret in again.items[0].masked} == {"aws-access-key", "password"}
 
 
-async def test_a_retry_under_the_same_key_gets_the_same_answer(memory: Memory) -> None:
+async def test_an_idempotent_retry_of_a_masked_request_gets_the_same_response(memory: Memory) -> None:
     first = await memory.ingest({"text": f"password: {PASSWORD}"}, key="k")
     assert await memory.ingest({"text": f"password: {PASSWORD}"}, key="k") == first
     assert first.items[0].masked
@@ -57,7 +57,7 @@ async def test_a_retry_under_the_same_key_gets_the_same_answer(memory: Memory) -
         await memory.ingest({"text": f"password: {PASSWORD} it is"}, key="k")
 
 
-async def test_who_does_not_wait_is_told_too_and_so_is_who_asks_for_the_job(memory: Memory) -> None:
+async def test_masking_is_reported_without_waiting_and_by_the_job(memory: Memory) -> None:
     response = await memory.ingest({"text": "plain"}, _ITEM, wait=False)
     assert [len(item.masked) for item in response.items] == [0, 2]
     assert response.job is not None
@@ -71,7 +71,7 @@ async def test_who_does_not_wait_is_told_too_and_so_is_who_asks_for_the_job(memo
     assert status.result.items == response.items
 
 
-async def test_where_secrets_are_refused_nothing_of_the_request_is_stored(memory: Memory) -> None:
+async def test_a_refused_secret_stores_nothing_of_the_request(memory: Memory) -> None:
     ports = memory.standalone.ingest_ports()
     ports = replace(ports, settings=ports.settings.model_copy(update={"secrets": "refuse"}))
     with pytest.raises(InvalidInputError, match=r"items\[1\]\.text: contains a secret \(password\)"):
@@ -79,7 +79,7 @@ async def test_where_secrets_are_refused_nothing_of_the_request_is_stored(memory
     assert await memory.found("plain") == []
 
 
-async def test_where_the_filter_is_off_everything_is_stored_as_it_is(memory: Memory) -> None:
+async def test_secret_masking_switched_off_stores_the_text_as_it_is(memory: Memory) -> None:
     ports = memory.standalone.ingest_ports()
     ports = replace(ports, settings=ports.settings.model_copy(update={"secrets": "off"}))
     response, _ = await ingest(request(_ITEM), "default", ports)

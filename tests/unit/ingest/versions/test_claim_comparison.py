@@ -21,7 +21,7 @@ from vicw_ingest.versions.claim_comparison import ClaimedValue, agrees, supersed
         ("Dr Ruiz", "Dr Patel"),
     ],
 )
-def test_another_value_supersedes(older: str, newer: str) -> None:
+def test_a_different_value_supersedes_the_older_claim(older: str, newer: str) -> None:
     assert supersedes(ClaimedValue(newer), ClaimedValue(older))
     assert not agrees(ClaimedValue(newer), ClaimedValue(older))
 
@@ -44,7 +44,7 @@ def test_compatible_claims_supersede_nothing(older: str, newer: str) -> None:
     assert not supersedes(ClaimedValue(newer), ClaimedValue(older))
 
 
-def test_an_end_supersedes_the_value_that_it_names_or_any() -> None:
+def test_an_ended_claim_supersedes_the_value_it_names_or_any() -> None:
     acme, ended = ClaimedValue("Acme"), ClaimedValue("Acme", ended=True)
     assert supersedes(ended, acme)
     assert supersedes(ClaimedValue("", ended=True), acme)
@@ -52,13 +52,13 @@ def test_an_end_supersedes_the_value_that_it_names_or_any() -> None:
     assert supersedes(acme, ended), "it holds again"
 
 
-def test_of_several_values_only_a_stated_change_supersedes() -> None:
+def test_a_weak_claim_supersedes_only_with_a_stated_change() -> None:
     jess = ClaimedValue("Jess", weak=True)
     assert not supersedes(ClaimedValue("Anouk", weak=True), jess)
     assert supersedes(ClaimedValue("Anouk", weak=True, now=True), jess)
 
 
-def test_the_same_value_in_more_detail_agrees() -> None:
+def test_a_claim_with_more_detail_agrees_with_the_older_claim() -> None:
     assert agrees(ClaimedValue("port 8080"), ClaimedValue("8080"))
     assert agrees(ClaimedValue("Lyon, near the river"), ClaimedValue("Lyon"))
     assert not agrees(ClaimedValue("9090"), ClaimedValue("8080"))

@@ -19,7 +19,7 @@ from vicw_shared.ports import look_up
 from vicw_standalone.wiring import Standalone
 
 
-async def test_the_one_process_retires_what_has_expired(store: Path) -> None:
+async def test_standalone_retires_expired_items_by_itself(store: Path) -> None:
     settings = settings_for(store)
     settings = type(settings)(
         **{name: getattr(settings, name) for name in type(settings).__dataclass_fields__ if name != "ingest"},
@@ -47,9 +47,7 @@ async def test_the_one_process_retires_what_has_expired(store: Path) -> None:
         await standalone.close()
 
 
-async def test_a_look_that_fails_is_logged_and_harms_nothing_else(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_failed_expiry_run_is_logged_and_retried_later(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     over = (now() - timedelta(days=1)).isoformat()
     await memory.ingest({"id": "a", "text": "Over.", "expires_at": over})
     graph, write = memory.standalone.graph, memory.standalone.graph.write

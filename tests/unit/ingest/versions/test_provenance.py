@@ -19,7 +19,7 @@ HATES = {
 }
 
 
-async def test_an_edge_of_two_items_stays_when_one_is_retracted(memory: Memory) -> None:
+async def test_a_relation_of_two_items_stays_until_both_drop_it(memory: Memory) -> None:
     graph, a = memory.standalone.graph, named_uid("default", "ctx", "thing", "a")
 
     async def tellings() -> int:
@@ -36,7 +36,7 @@ async def test_an_edge_of_two_items_stays_when_one_is_retracted(memory: Memory) 
     assert (await memory.check()).violations == []
 
 
-async def test_a_relation_between_other_items_goes_with_its_telling(memory: Memory) -> None:
+async def test_a_relation_between_other_items_goes_with_the_item_stating_it(memory: Memory) -> None:
     first = (
         await memory.ingest({"id": "x", "text": "x", "speaker": "a"}, {"id": "y", "text": "y", "speaker": "a"})
     ).items
@@ -50,7 +50,7 @@ async def test_a_relation_between_other_items_goes_with_its_telling(memory: Memo
     assert await graph.expand("default", [first[0].uid], [("CAUSED", Direction.OUT)], 9) == []
 
 
-async def test_tags_and_subjects_are_what_edges_say_whoever_tells_them(memory: Memory) -> None:
+async def test_tags_and_subjects_can_be_set_by_another_items_extraction(memory: Memory) -> None:
     secret = {"id": "s", "text": "the harbour at night", "sensitivity": "personal"}
     await memory.ingest(secret)
     assert await memory.found("harbour", viewer={"user": "Ana"}) == []
@@ -74,7 +74,7 @@ async def test_tags_and_subjects_are_what_edges_say_whoever_tells_them(memory: M
     assert (await memory.check()).violations == []
 
 
-async def test_a_late_edge_on_a_passage_that_is_just_being_indexed_is_not_lost(store: Path) -> None:
+async def test_an_edge_added_during_indexing_keeps_the_passage_queued(store: Path) -> None:
     async with open_memory(store) as memory:
         memory.standalone.indexer.everything = False
         await memory.ingest({"id": "s", "text": "the harbour", "sensitivity": "personal"}, wait=False)
@@ -94,7 +94,7 @@ async def test_a_late_edge_on_a_passage_that_is_just_being_indexed_is_not_lost(s
         assert pending == [(under_way.point_id, "Ana")]
 
 
-async def test_events_with_an_id_and_with_that_name_are_two(memory: Memory) -> None:
+async def test_an_event_id_and_an_equal_event_name_are_two_events(memory: Memory) -> None:
     told = {"events": [{"id": "x", "name": "first"}, {"name": "X"}]}
     response = await memory.ingest({"text": "two things happened", "extraction": told})
     assert {node.name for node in response.items[0].nodes if node.subtype == "event" and node.label == "Event"} == {
@@ -103,7 +103,7 @@ async def test_events_with_an_id_and_with_that_name_are_two(memory: Memory) -> N
     }
 
 
-async def test_only_tags_and_buckets_tag(memory: Memory) -> None:
+async def test_tagged_relations_to_other_concepts_are_refused(memory: Memory) -> None:
     told = {
         "concepts": [{"name": "justice", "subtype": "idea"}],
         "relations": [{"source": "$item", "type": "TAGGED", "target": "justice"}],
@@ -119,7 +119,7 @@ async def test_an_unknown_uid_as_subject_is_refused(memory: Memory) -> None:
     assert await memory.found("x") == []
 
 
-async def test_a_name_that_is_something_else_already_is_refused_by_its_field(memory: Memory) -> None:
+async def test_an_entity_name_already_known_as_a_concept_is_refused(memory: Memory) -> None:
     await memory.ingest({"text": "x", "extraction": {"concepts": [{"name": "Rust", "subtype": "language"}]}})
     with pytest.raises(InvalidInputError, match=r"^items\[0\]\.extraction: .*known as Concept, not Entity"):
         await memory.ingest({"text": "y", "extraction": {"entities": [{"name": "rust", "subtype": "language"}]}})
@@ -140,7 +140,7 @@ async def test_every_text_of_an_extraction_has_a_limit(memory: Memory, extractio
         await memory.ingest({"text": "x", "extraction": extraction})
 
 
-async def test_an_unchanged_item_names_the_nodes_that_were_made_of_it(memory: Memory) -> None:
+async def test_the_response_for_an_unchanged_item_lists_its_nodes(memory: Memory) -> None:
     item = {
         "id": "i",
         "text": "A word. " * 300,
@@ -167,7 +167,7 @@ async def test_code_is_cut_as_code_in_any_domain(memory: Memory) -> None:
     assert all(text.startswith("def ") for text in texts.values())
 
 
-async def test_a_wait_that_took_too_long_is_no_error_if_its_job_cannot_be_recorded(
+async def test_a_wait_timeout_without_a_recordable_job_is_no_error(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ports = memory.standalone.ingest_ports()

@@ -34,7 +34,7 @@ async def live_events(memory: Memory) -> set[str]:
     return {node.name for node in found if node.content_hash is None and node.retired_at is None}
 
 
-async def thing(memory: Memory, subtype: str, name: str) -> Node:
+async def named_node(memory: Memory, subtype: str, name: str) -> Node:
     uid = named_uid("default", "ctx", subtype, name)
     return (await memory.standalone.graph.nodes("default", [uid]))[uid]
 
@@ -70,7 +70,7 @@ async def test_an_item_is_retracted_in_its_own_context_and_tenant_alone(memory: 
     assert [r.context for r in (await memory.retrieve("one")).results] == ["ctx"]
 
 
-async def test_nodes_that_rest_on_the_retracted_item_alone_go(memory: Memory) -> None:
+async def test_retraction_retires_nodes_that_rest_on_the_item_alone(memory: Memory) -> None:
     told = {
         "entities": [{"name": "Mara"}, {"name": "Edran"}, {"name": "amulet"}],
         "events": [{"name": "theft"}],
@@ -91,7 +91,7 @@ async def test_nodes_that_rest_on_the_retracted_item_alone_go(memory: Memory) ->
     assert await graph.expand("default", [mara], [("HAS_RELATIONSHIP", Direction.OUT)], 9) == []
 
 
-async def test_sentences_go_with_their_item(memory: Memory) -> None:
+async def test_retraction_retires_the_statements_and_names_of_an_item(memory: Memory) -> None:
     await memory.ingest({"id": "x", "text": "Mara took the amulet because Edran slept."}, extract="rules")
     assert await live_events(memory)
     await memory.retract("x")
@@ -100,7 +100,7 @@ async def test_sentences_go_with_their_item(memory: Memory) -> None:
     assert await look_up(memory.standalone.graph, "default", ["mara"]) == {}
 
 
-async def test_the_chains_close_where_it_stood(memory: Memory) -> None:
+async def test_chains_close_the_gap_of_retracted_items(memory: Memory) -> None:
     stored = await memory.ingest(
         *({"id": str(n), "text": f"turn {n}", "speaker": "Ana"} for n in range(4)), flow_id="f"
     )
@@ -111,7 +111,7 @@ async def test_the_chains_close_where_it_stood(memory: Memory) -> None:
     assert after.node.source_id == later.node.source_id == "3"
 
 
-async def test_a_retraction_hides_an_item_at_all_times_and_an_end_only_afterwards(memory: Memory) -> None:
+async def test_retraction_hides_an_item_retroactively_and_an_end_only_later(memory: Memory) -> None:
     await memory.ingest(
         {"id": "wrong", "text": "the harbour", "timestamp": "2026-01-01T00:00:00Z"},
         {"id": "ended", "text": "the harbour", "timestamp": "2026-01-01T00:00:00Z"},
@@ -138,7 +138,7 @@ async def test_more_ids_than_a_request_may_have_are_refused(memory: Memory) -> N
         await memory.retract(*map(str, range(1001)))
 
 
-async def test_ingesting_it_again_makes_it_live_again(memory: Memory) -> None:
+async def test_a_retracted_item_can_be_ingested_again(memory: Memory) -> None:
     item: dict[str, Any] = {"id": "x", "text": "one", "speaker": "Ana", "flow_id": "f", "extraction": AMULET}
     first = (await memory.ingest(item)).items[0]
     told = {"relations": [{"source": "$item", "type": "CAUSED", "target": "x"}]}
@@ -171,7 +171,7 @@ async def test_a_retired_entity_returns_with_its_new_description(memory: Memory)
     await memory.ingest(
         {"id": "y", "text": "two", "extraction": {"entities": [{"name": "Amulet", "subtype": "artifact"}]}}
     )
-    amulet = await thing(memory, "artifact", "amulet")
+    amulet = await named_node(memory, "artifact", "amulet")
     assert (amulet.retired_at, amulet.text, amulet.name) == (None, None, "Amulet")
 
 
@@ -181,7 +181,7 @@ async def test_an_entity_takes_the_description_of_a_remaining_item(memory: Memor
         return {"id": item, "text": item, "extraction": {"entities": [told]}}
 
     async def described() -> str | None:
-        return (await thing(memory, "artifact", "amulet")).text
+        return (await named_node(memory, "artifact", "amulet")).text
 
     await memory.ingest(telling("x", "cursed"))
     await memory.ingest(telling("y", None), telling("z", "sunken"))
@@ -201,11 +201,11 @@ async def test_a_retired_person_becomes_a_subject_again_when_named(memory: Memor
     with pytest.raises(InvalidInputError, match="not the uid of a known person"):
         await memory.ingest({"id": "y", "text": "two", "about": [ana]})
     await memory.ingest({"id": "y", "text": "two", "about": ["Ana"], "sensitivity": "personal"})
-    assert (await thing(memory, "person", "Ana")).retired_at is None
+    assert (await named_node(memory, "person", "Ana")).retired_at is None
     assert await memory.found("two", viewer={"user": "Ana"}) == ["y"]
 
 
-async def test_entities_that_a_person_merged_or_renamed_stay(memory: Memory) -> None:
+async def test_retraction_keeps_entities_merged_or_renamed_by_hand(memory: Memory) -> None:
     names = ("Ana", "A. Souza", "Ben", "Cid")
     await memory.ingest({"id": "x", "text": "one", "about": list(names)})
     ana, souza, ben, _ = [named_uid("default", "ctx", "person", name) for name in names]
@@ -229,7 +229,7 @@ async def test_entities_that_a_person_merged_or_renamed_stay(memory: Memory) -> 
     assert await live_names(memory) == {"Ana", "A. Souza", "Benjamin"}
 
 
-async def test_an_event_that_another_item_proves_stays(memory: Memory) -> None:
+async def test_retraction_keeps_an_event_that_another_item_proves(memory: Memory) -> None:
     told = {"entities": [{"name": "Mara"}], "events": [{"name": "theft"}]}
     told |= {"relations": [{"source": "Mara", "type": "INITIATED", "target": "theft"}]}
     first = await memory.ingest({"id": "x", "text": "one", "extraction": told})
@@ -249,7 +249,7 @@ async def test_an_event_that_another_item_proves_stays(memory: Memory) -> None:
     assert await live_events(memory) == set()
 
 
-async def test_an_update_leaves_no_names_behind_that_nothing_tells_of(memory: Memory) -> None:
+async def test_an_update_retires_names_that_are_no_longer_mentioned(memory: Memory) -> None:
     await memory.ingest({"id": "x", "text": "one", "speaker": "Ana", "tags": ["draft"], "extraction": AMULET})
     await memory.ingest({"id": "x", "text": "two", "speaker": "Ana"})
     assert await live_names(memory) == {"Ana"}

@@ -29,7 +29,7 @@ from vicw_sleep.archive.validator import validate
 
 
 @pytest.fixture(scope="module")
-def sound(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def valid_export(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     room = tmp_path_factory.mktemp("sound")
 
     async def fill() -> None:
@@ -46,18 +46,18 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture
-def export(sound: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(sound, tmp_path / "export"))
+def export(valid_export: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(valid_export, tmp_path / "export"))
 
 
-def judged(path: Path) -> None:
+def validate_export(path: Path) -> None:
     validate(ArchiveReader(path), registries().edges)
 
 
-def refused(path: Path) -> str:
+def refusal_of(path: Path) -> str:
     """Return with which words an export is refused; an import stores nothing of it."""
     with pytest.raises(InvalidInputError) as caught:
-        judged(path)
+        validate_export(path)
 
     async def bring() -> None:
         async with embedded(path.parent) as side:
@@ -82,16 +82,16 @@ def names(path: Path) -> list[str]:
     return sorted(str(one.relative_to(path)) for one in path.rglob("*") if one.is_file())
 
 
-def test_what_was_exported_is_sound(export: Path) -> None:
-    judged(export)
+def test_an_unchanged_export_passes_validation(export: Path) -> None:
+    validate_export(export)
     reseal(export)
-    judged(export)
+    validate_export(export)
 
 
-def test_an_export_of_a_program_that_wrote_no_uses_is_sound(export: Path) -> None:
+def test_an_export_without_a_uses_file_passes_validation(export: Path) -> None:
     (export / "uses.jsonl").unlink()
     reseal(export)
-    judged(export)
+    validate_export(export)
 
 
 def test_a_flipped_byte_is_found_in_every_file(export: Path) -> None:
@@ -104,51 +104,51 @@ def test_a_flipped_byte_is_found_in_every_file(export: Path) -> None:
             spoilt[draw.randrange(len(spoilt))] ^= 1 << draw.randrange(8)
             (export / name).write_bytes(spoilt)
             with pytest.raises(InvalidInputError, match=name if name != NAME else "manifest|import"):
-                judged(export)
+                validate_export(export)
         (export / name).write_bytes(before)
-    judged(export)
+    validate_export(export)
 
 
-def test_a_flipped_byte_stores_nothing(export: Path) -> None:
+def test_an_export_with_a_flipped_byte_imports_nothing(export: Path) -> None:
     raw = bytearray((export / "events.jsonl").read_bytes())
     raw[100] ^= 1
     (export / "events.jsonl").write_bytes(raw)
-    assert "events.jsonl: was changed after the export" in refused(export)
+    assert "events.jsonl: was changed after the export" in refusal_of(export)
 
 
-def test_a_missing_file_and_one_that_was_cut_are_named(export: Path) -> None:
+def test_missing_and_truncated_export_files_are_named(export: Path) -> None:
     for name in names(export):
         before = (export / name).read_bytes()
         (export / name).write_bytes(before[:-1])
         with pytest.raises(InvalidInputError, match=name):
-            judged(export)
+            validate_export(export)
         (export / name).unlink()
         with pytest.raises(InvalidInputError, match=f"{name}: is missing"):
-            judged(export)
+            validate_export(export)
         (export / name).write_bytes(before)
 
 
-def test_a_link_is_not_followed(export: Path, tmp_path: Path) -> None:
+def test_a_symbolic_link_in_an_export_is_refused(export: Path, tmp_path: Path) -> None:
     shutil.move(export / "edges.jsonl", tmp_path / "elsewhere")
     (export / "edges.jsonl").symlink_to(tmp_path / "elsewhere")
-    assert "edges.jsonl: is a link" in refused(export)
+    assert "edges.jsonl: is a link" in refusal_of(export)
 
 
 @pytest.mark.parametrize(
     "name", ["../evil.jsonl", "/etc/passwd", "embeddings/../../x.npy", "a/b.jsonl", ".lock", "A.jsonl"]
 )
-def test_a_name_that_leads_elsewhere_is_refused(export: Path, name: str) -> None:
+def test_an_invalid_file_name_in_a_manifest_is_refused(export: Path, name: str) -> None:
     said = manifests.load((export / NAME).read_text("utf-8"))
     reseal(export, files=dict(said.files) | {name: said.files["edges.jsonl"]})
-    assert "is no name of a file of an export" in refused(export)
+    assert "is no name of a file of an export" in refusal_of(export)
 
 
-def test_another_version_and_another_format_are_refused(export: Path) -> None:
+def test_an_export_of_another_version_or_format_is_refused(export: Path) -> None:
     reseal(export, version=2)
-    assert "version 2 is not 1" in refused(export)
+    assert "version 2 is not 1" in refusal_of(export)
     reseal_to = json.loads((export / NAME).read_text("utf-8")) | {"format": "other"}
     (export / NAME).write_text(json.dumps(reseal_to), "utf-8")
-    assert "not of an export" in refused(export)
+    assert "not of an export" in refusal_of(export)
 
 
 NOBODY = "00000000-0000-5000-8000-000000000000"
@@ -186,19 +186,19 @@ NOBODY = "00000000-0000-5000-8000-000000000000"
         ("uses.jsonl", lambda r: r.update(last="2026-01-01T00:00:00"), "line 2: last: is without a time zone"),
     ],
 )
-def test_a_line_that_no_store_has_is_named(
+def test_an_invalid_record_is_refused_with_its_line_and_field(
     export: Path, name: str, change: Callable[[dict[str, Any]], object], told: str
 ) -> None:
     rewrite(export, name, 2, change)
-    assert told in refused(export)
+    assert told in refusal_of(export)
 
 
 @pytest.mark.parametrize("file", RECORDS)
-def test_a_collection_that_is_called_like_another_file_is_refused(export: Path, file: str) -> None:
+def test_a_collection_named_like_another_export_file_is_refused(export: Path, file: str) -> None:
     said = manifests.load((export / NAME).read_text("utf-8"))
     added = NodeCollection(file.removesuffix(".jsonl"), Label.ENTITY, "door")
     reseal(export, collections=(*said.collections, added))
-    assert f"manifest.json: collections: {file} is a file of another kind" in refused(export)
+    assert f"manifest.json: collections: {file} is a file of another kind" in refusal_of(export)
 
 
 def rows_of(path: Path, name: str) -> list[dict[str, Any]]:
@@ -213,7 +213,7 @@ def append(path: Path, name: str, row: dict[str, Any]) -> int:
     return len(lines) + 1
 
 
-def in_chain(path: Path) -> list[str]:
+def flow_item_uids(path: Path) -> list[str]:
     """Return the uids of a flow's items, in its order."""
     onward = {row["source"]: row["target"] for row in rows_of(path, "edges.jsonl") if row["type"] == "NEXT"}
     (found,) = onward.keys() - set(onward.values())
@@ -227,30 +227,30 @@ def in_chain(path: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "told"), [("edges.jsonl", "properties"), ("events.jsonl", "metadata"), ("receipts.jsonl", "body")]
 )
-def test_what_is_no_number_is_named(export: Path, name: str, told: str, number: str) -> None:
+def test_a_non_finite_number_is_refused_with_its_line(export: Path, name: str, told: str, number: str) -> None:
     first, *others = (export / name).read_text("utf-8").splitlines()
     row = json.loads(first)
     row[told] = {"a": ["HERE"]}
     (export / name).write_text("\n".join([json.dumps(row).replace('"HERE"', number), *others]) + "\n", "utf-8")
     reseal(export)
-    assert f"{name}, line 1: the line: {number} is no number" in refused(export)
+    assert f"{name}, line 1: the line: {number} is no number" in refusal_of(export)
 
 
-def test_vectors_that_are_none_are_named(export: Path) -> None:
+def test_invalid_vectors_of_an_export_are_refused(export: Path) -> None:
     vectors = np.load(export / "embeddings/chunks.npy")
     for spoilt, told in ((vectors * 2, "row 0 is not a unit vector"), (vectors[:-1], "which is not the ids'")):
         np.save(export / "embeddings/chunks.npy", spoilt)
         reseal(export)
-        assert told in refused(export)
+        assert told in refusal_of(export)
     np.save(export / "embeddings/chunks.npy", np.array([{}], dtype=object), allow_pickle=True)
     reseal(export)
-    assert "is no array" in refused(export)
+    assert "is no array" in refusal_of(export)
 
 
-def test_a_type_that_an_extension_registers_asks_for_it(export: Path) -> None:
+def test_an_unregistered_extension_type_asks_for_its_extension(export: Path) -> None:
     said = manifests.load((export / NAME).read_text("utf-8"))
     reseal(export, edge_types=(*said.edge_types, manifests.DeclaredType(name="TODO_OWNED_BY")))
-    assert "TODO_OWNED_BY is not registered here. Install the extension" in refused(export)
+    assert "TODO_OWNED_BY is not registered here. Install the extension" in refusal_of(export)
 
 
 def keep(path: Path, name: str, kept: Callable[[dict[str, Any]], bool]) -> None:
@@ -263,42 +263,42 @@ def line_of(path: Path, uid: str) -> int:
     return next(line for line, row in enumerate(rows_of(path, "events.jsonl"), 1) if row["uid"] == uid)
 
 
-def test_steps_that_nobody_could_count_are_refused(export: Path) -> None:
+def test_invalid_vacated_step_ranges_are_refused(export: Path) -> None:
     for runs in ([[1, 10**12]], [[2, 1]], [[0, 1]], [["1", 2]], [3]):
         change = partial(dict[str, Any].update, metadata={"vacated": {NOBODY: runs}})
         rewrite(export, "contexts.jsonl", 1, change)
-        assert "contexts.jsonl, line 1: metadata: its steps are not ranges" in refused(export)
+        assert "contexts.jsonl, line 1: metadata: its steps are not ranges" in refusal_of(export)
 
 
-def stray(export: Path, chain: str) -> str:
-    items = in_chain(export)
+def add_stray_edge(export: Path, chain: str) -> str:
+    items = flow_item_uids(export)
     known = next(row for row in rows_of(export, "edges.jsonl") if row["type"] == chain)
     append(export, "edges.jsonl", known | {"id": NOBODY, "source": items[0], "target": items[2]})
     return f"{chain} chain has a stray edge between"
 
 
-def broken(export: Path, chain: str) -> str:
+def remove_chain(export: Path, chain: str) -> str:
     keep(export, "edges.jsonl", lambda row: row["type"] != chain)
     return f"{chain} chain is broken: nothing joins"
 
 
-def gap(export: Path) -> str:
-    rewrite(export, "events.jsonl", line_of(export, in_chain(export)[-1]), lambda row: row.update(flow_step=9))
+def make_step_gap(export: Path) -> str:
+    rewrite(export, "events.jsonl", line_of(export, flow_item_uids(export)[-1]), lambda row: row.update(flow_step=9))
     return "steps are not gap-free from 1: there is 9, but not 8"
 
 
-def no_step(export: Path) -> str:
-    rewrite(export, "events.jsonl", line_of(export, in_chain(export)[-1]), lambda row: row.pop("flow_step"))
+def remove_step(export: Path) -> str:
+    rewrite(export, "events.jsonl", line_of(export, flow_item_uids(export)[-1]), lambda row: row.pop("flow_step"))
     return "has a flow, but no step in it"
 
 
-def homeless(export: Path) -> str:
+def remove_membership(export: Path) -> str:
     uid = next(row["source"] for row in rows_of(export, "edges.jsonl") if row["type"] == "BELONGS_TO")
     keep(export, "edges.jsonl", lambda row: row["type"] != "BELONGS_TO" or row["source"] != uid)
     return f"Node {uid} belongs to 0 contexts instead of one"
 
 
-def circle(export: Path) -> str:
+def add_merge_cycle(export: Path) -> str:
     one, other = [row["uid"] for row in rows_of(export, "people.jsonl")][:2]
     known = rows_of(export, "edges.jsonl")[0]
     for number, (source, target) in enumerate(((one, other), (other, one))):
@@ -310,13 +310,13 @@ def circle(export: Path) -> str:
 @pytest.mark.parametrize(
     "spoil",
     [
-        *(partial(how, chain=chain) for how in (stray, broken) for chain in ("NEXT", "HAPPENED_AFTER")),
-        *(gap, no_step, homeless, circle),
+        *(partial(how, chain=chain) for how in (add_stray_edge, remove_chain) for chain in ("NEXT", "HAPPENED_AFTER")),
+        *(make_step_gap, remove_step, remove_membership, add_merge_cycle),
     ],
 )
-async def test_what_a_check_finds_leaves_the_import_incomplete(export: Path, spoil: Callable[[Path], str]) -> None:
+async def test_an_import_with_check_violations_stays_incomplete(export: Path, spoil: Callable[[Path], str]) -> None:
     told = spoil(export)
-    judged(export)
+    validate_export(export)
     async with embedded(export.parent) as side:
         for _ in range(2):  # run again, it is no more complete
             assert any(told in violation for violation in (await imported(export, side)).violations)
@@ -327,12 +327,12 @@ async def test_what_a_check_finds_leaves_the_import_incomplete(export: Path, spo
         assert any(told in violation for violation in (await side.check()).violations)
 
 
-async def test_a_store_that_is_not_sound_takes_no_import_beside_what_it_has(export: Path) -> None:
+async def test_a_store_with_violations_refuses_another_import(export: Path) -> None:
     async with embedded(export.parent) as side, embedded(export.parent) as other:
         await other.ingest({"context": "e", "items": [turn(1, "Of u.")]}, "u", None)
         await other.indexer.drain()
         await exported(other, export.parent / "other")
-        homeless(export)
+        remove_membership(export)
         await imported(export, side, restoring=True)
         before = await side.nodes()
         with pytest.raises(StateConflictError, match="has violations"):

@@ -32,7 +32,7 @@ def flow(count: int, **at: dict[str, Any]) -> list[SourceEvent]:
     ("count", "sizes"),
     [(0, []), (2, []), (3, [3]), (5, [5]), (6, [3, 3]), (7, [4, 3]), (10, [5, 5]), (11, [4, 4, 3]), (100, [5] * 20)],
 )
-def test_a_run_is_shared_out_evenly_five_at_a_time(count: int, sizes: list[int]) -> None:
+def test_runs_are_split_evenly_into_batches_of_at_most_five(count: int, sizes: list[int]) -> None:
     found = steps(flow(count))
     assert [len(batch) for batch in found] == sizes
     assert [n for batch in found for n in batch] == list(range(count))[: sum(sizes)], "in order, none twice"
@@ -49,11 +49,11 @@ def test_a_run_is_shared_out_evenly_five_at_a_time(count: int, sizes: list[int])
         {"version": 0, "metadata": {"level": 2}},
     ],
 )
-def test_what_is_protected_or_young_or_not_done_is_left_and_parts_a_run(kept: dict[str, Any]) -> None:
+def test_protected_recent_or_unfinished_events_split_a_run(kept: dict[str, Any]) -> None:
     assert steps(flow(7, n3=kept)) == [[0, 1, 2], [4, 5, 6]]
 
 
-def test_what_is_not_indexed_yet_is_left() -> None:
+def test_events_not_yet_indexed_are_not_consolidated() -> None:
     turns = flow(7)
     turns[3] = replace(turns[3], passages=(replace(turns[3].passages[0], indexed=False),))
     assert steps(turns) == [[0, 1, 2], [4, 5, 6]]
@@ -74,13 +74,13 @@ def test_what_is_not_indexed_yet_is_left() -> None:
         {"version": 0, "metadata": {"level": 1}, "created_at": AT - timedelta(days=2)},
     ],
 )
-def test_nothing_is_mixed_that_others_may_see_or_that_ends_otherwise(other: dict[str, Any]) -> None:
+def test_a_batch_never_mixes_visibility_expiry_domain_or_level(other: dict[str, Any]) -> None:
     assert steps(flow(5)) == [[0, 1, 2, 3, 4]]
     assert steps(flow(5, n3=other, n4=other)) == [[0, 1, 2]]
     assert steps(flow(8, **{f"n{n}": other for n in range(3, 8)})) == [[0, 1, 2], [3, 4, 5, 6, 7]]
 
 
-def test_a_pause_parts_what_was_said() -> None:
+def test_a_long_pause_separates_batches() -> None:
     turns = [said(n, f"Turn number {n}.", minute=n if n < 3 else n + 31) for n in range(8)]
     assert steps(turns) == [[0, 1, 2], [3, 4, 5, 6, 7]]
     assert steps(turns, replace(RULES, max_pause=timedelta(hours=1))) == [[0, 1, 2, 3], [4, 5, 6, 7]]
@@ -96,7 +96,7 @@ def test_a_batch_never_crosses_a_change_of_topic() -> None:
     assert steps(turns[1:6]) == [[1, 2, 3]]
 
 
-def test_macro_events_rest_before_they_are_consolidated_again() -> None:
+def test_macro_events_are_consolidated_again_only_after_a_delay() -> None:
     first = {"version": 0, "metadata": {"level": 1}, "created_at": AT - timedelta(hours=22)}
     turns = flow(3, n0=first, n1=first, n2=first)
     assert steps(turns) == []
@@ -104,19 +104,19 @@ def test_macro_events_rest_before_they_are_consolidated_again() -> None:
     assert steps(turns, replace(RULES, before=AT + timedelta(hours=3), levels=1)) == []
 
 
-def test_the_end_of_a_thread_that_goes_on_is_left_alone() -> None:
+def test_the_end_of_an_ongoing_flow_is_not_consolidated() -> None:
     assert steps(flow(10), ended=False) == [[0, 1, 2, 3, 4]]
     assert steps(flow(4), ended=False) == []
 
 
-def test_what_an_answer_has_shown_of_late_is_left_and_parts_a_run() -> None:
+def test_recently_used_events_split_a_run() -> None:
     shown = flow(7, n3={"use": Use(1, AT)})
     assert steps(shown, replace(RULES, used_since=AT)) == [[0, 1, 2], [4, 5, 6]]
     assert steps(shown, replace(RULES, used_since=AT + timedelta(seconds=1))) == [[0, 1, 2, 3], [4, 5, 6]]
     assert steps(shown) == [[0, 1, 2, 3], [4, 5, 6]]
 
 
-def test_importance_keeps_an_event_until_half_of_it_has_worn_off() -> None:
+def test_an_important_event_is_kept_until_its_importance_decays() -> None:
     rules = replace(RULES, half_life=timedelta(days=100))
 
     def kept(importance: float, days: float, **fields: Any) -> bool:
@@ -140,11 +140,13 @@ def test_importance_keeps_an_event_until_half_of_it_has_worn_off() -> None:
     ("kept", "least", "worth"),
     [({}, 3, True), ({"n2": {"protected": True}}, 3, False), ({"n0": {"protected": True}}, 4, True)],
 )
-def test_only_what_may_be_consolidated_by_itself_is_read(kept: dict[str, Any], least: int, worth: bool) -> None:
+def test_may_consolidate_needs_enough_consecutive_eligible_events(
+    kept: dict[str, Any], least: int, worth: bool
+) -> None:
     events = [one.event for one in flow(5, **kept)]
     assert may_consolidate(events, replace(RULES, min_size=least)) == worth
 
 
 @pytest.mark.parametrize(("days", "half_life"), [(0, None), (1e-12, None), (2, timedelta(days=2))])
-def test_a_half_life_of_no_time_is_none(days: float, half_life: timedelta | None) -> None:
+def test_a_half_life_setting_of_zero_means_no_half_life(days: float, half_life: timedelta | None) -> None:
     assert ConsolidationSettings(half_life_days=days).half_life == half_life

@@ -42,7 +42,7 @@ TESTS = "Well, all 3 tests passed this morning, and the deploy started at 10:30 
         (OPEN, "Ben claims that Carla took the money."),
     ],
 )
-def test_what_says_the_same_stands(source: str, line: str) -> None:
+def test_a_line_that_agrees_with_its_source_is_no_contradiction(source: str, line: str) -> None:
     assert contradiction(samples.said(0, source), line) == ""
 
 
@@ -77,11 +77,11 @@ def test_what_says_the_same_stands(source: str, line: str) -> None:
         (OPEN, "Carla took the money.", "for certain"),
     ],
 )
-def test_what_is_turned_round_is_found_out(source: str, line: str, told: str) -> None:
+def test_a_line_contradicting_its_source_is_reported_with_a_reason(source: str, line: str, told: str) -> None:
     assert told in contradiction(samples.said(0, source), line)
 
 
-def test_a_summary_is_agreed_with_line_by_line() -> None:
+def test_a_macro_event_source_is_compared_line_by_line() -> None:
     summary = samples.said(0, "Ana: I owe Carla 40 crowns.\nBen: I owe Dora 90 crowns.", speaker=None)
     macro = replace(summary, event=replace(summary.event, version=SYSTEM_VERSION))
     assert macro.event.is_macro
@@ -93,7 +93,7 @@ def test_a_summary_is_agreed_with_line_by_line() -> None:
     "line",
     ["Ben: I owe Carla 40 crowns.", "Ana: I lost my keys.", "Lost the keys in the bus.", "Ana: I owe. I lost my keys."],
 )
-def test_what_somebody_says_in_a_summary_is_nobody_elses(line: str) -> None:
+def test_a_claim_without_its_own_speaker_is_a_contradiction(line: str) -> None:
     summary = samples.said(0, "Ana: I owe Carla 40 crowns.\nBen (Lost): I lost my keys in the bus.", speaker=None)
     macro = replace(summary, event=replace(summary.event, version=SYSTEM_VERSION))
     assert contradiction(macro, "Ana: I owe Carla 40. Ben: I lost my keys.") == ""
@@ -101,7 +101,7 @@ def test_what_somebody_says_in_a_summary_is_nobody_elses(line: str) -> None:
     assert contradiction(macro, line) != ""
 
 
-def test_a_line_that_another_source_says_or_nobody_is_not_its_own() -> None:
+def test_a_line_supported_by_another_source_or_none_is_unsupported() -> None:
     sources = [
         samples.said(0, "Let us switch the debug mode off before the demo starts.", speaker="Cleo"),
         samples.said(1, "Done, the debug mode is off and the demo can go.", speaker="Dan"),

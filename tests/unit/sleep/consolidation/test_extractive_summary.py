@@ -27,11 +27,11 @@ TURNS = [
 ]
 
 
-def short(sources: Sequence[SourceEvent], most: int) -> str:
+def summarise_within(sources: Sequence[SourceEvent], most: int) -> str:
     return summarise(sources, sentences_of(sources), max_chars=most)
 
 
-def lost_of(sources: Sequence[SourceEvent], summary: str) -> list[Fact]:
+def lost_facts(sources: Sequence[SourceEvent], summary: str) -> list[Fact]:
     return missing(sources, sentences_of(sources), summary)
 
 
@@ -53,12 +53,12 @@ def lost_of(sources: Sequence[SourceEvent], summary: str) -> list[Fact]:
         ("She hardly ever drinks.", {(FactKind.NEGATION, "drink")}),
     ],
 )
-def test_facts_are_read_off_a_sentence(sentence: str, facts: set[tuple[FactKind, str]]) -> None:
+def test_facts_are_extracted_from_a_sentence(sentence: str, facts: set[tuple[FactKind, str]]) -> None:
     assert {Fact(*fact) for fact in facts} <= facts_of(sentence)
 
 
 @pytest.mark.parametrize("sentence", ["He paid no heed to her.", "No, we met.", "Long time no see!", "No doubt."])
-def test_what_denies_nothing_that_matters_is_no_fact(sentence: str) -> None:
+def test_idiomatic_negations_yield_no_facts(sentence: str) -> None:
     assert facts_of(sentence) == set()
 
 
@@ -66,23 +66,23 @@ def test_names_that_the_graph_knows_are_facts_in_any_casing() -> None:
     assert facts_of("we use redis for that", ["Redis", "red"]) == {Fact(FactKind.NAME, "redis")}
 
 
-def test_causes_are_facts_by_a_cue_or_since_the_graph_says_so() -> None:
+def test_causes_are_facts_by_a_cue_word_or_by_the_graph() -> None:
     assert {fact.kind for fact in facts_of("It broke because of the cache.")} == {FactKind.CAUSE}
     assert facts_of("It broke.") == set()
     assert {fact.kind for fact in facts_of("It broke.", caused=["It broke."])} == {FactKind.CAUSE}
 
 
-def test_what_tells_nothing_goes_first_and_every_fact_stays() -> None:
-    summary = short(TURNS, most=170)
+def test_a_summary_drops_factless_sentences_first_and_keeps_facts() -> None:
+    summary = summarise_within(TURNS, most=170)
     assert len(summary) <= 170
-    assert lost_of(TURNS, summary) == []
+    assert lost_facts(TURNS, summary) == []
     assert "Haha" not in summary
     assert "lovely evening" not in summary
     assert summary.split("\n")[1].startswith("Ben: Ben flew to Porto")
 
 
-def test_with_room_enough_all_is_said_that_says_anything() -> None:
-    summary = short(TURNS, most=1200)
+def test_a_summary_with_enough_space_drops_only_pleasantries() -> None:
+    summary = summarise_within(TURNS, most=1200)
     assert "lovely evening" in summary
     assert "Haha" not in summary
     assert summary.count("\n") == 2
@@ -91,24 +91,30 @@ def test_with_room_enough_all_is_said_that_says_anything() -> None:
 @pytest.mark.parametrize(
     "answer", ["Yes, I did.", "Thanks, I'm pregnant.", "Sure, take my car.", "Wow, he died.", "No."]
 )
-def test_what_answers_or_tells_is_no_pleasantry(answer: str) -> None:
-    assert answer in short([said(0, "Did you sign?"), said(1, f"{answer} The sea was calm.", speaker="Ben")], most=1200)
+def test_answers_and_news_are_not_dropped_as_pleasantries(answer: str) -> None:
+    assert answer in summarise_within(
+        [said(0, "Did you sign?"), said(1, f"{answer} The sea was calm.", speaker="Ben")], most=1200
+    )
     assert (
-        short([said(0, "Hey there! Thanks so much. Wow, cool!"), said(1, "It rains.")], most=1200) == "Ana: It rains."
+        summarise_within([said(0, "Hey there! Thanks so much. Wow, cool!"), said(1, "It rains.")], most=1200)
+        == "Ana: It rains."
     )
 
 
-def test_a_line_begins_with_who_says_it_whatever_its_chat_is_called() -> None:
+def test_a_summary_line_begins_with_its_speaker_and_chat_title() -> None:
     turns = [
         said(0, "May I eat nuts?", speaker="user", title="Trip to Rome"),
         said(1, "You may.", speaker="assistant", title="Trip to Rome"),
         said(2, "We left.", speaker=None, title="Diary"),
     ]
-    assert short(turns, most=1200) == "user (Trip to Rome): May I eat nuts?\nassistant: You may.\nDiary: We left."
+    assert (
+        summarise_within(turns, most=1200)
+        == "user (Trip to Rome): May I eat nuts?\nassistant: You may.\nDiary: We left."
+    )
     assert title_of(turns) == "user, assistant, Diary: May I eat nuts?"
 
 
-def test_of_a_long_line_each_passage_tells_who_says_it_and_ends_with_a_sentence() -> None:
+def test_parts_of_a_cut_line_name_its_speaker_and_end_sentences() -> None:
     line = f"Ana (Rome): {' '.join(f'We did not go to place {n}.' for n in range(20))}"
     first, *rest = cut_lines(f"Ben: Where?\n{line}", 200, ["Ben", "Ana"])
     assert first == "Ben: Where?"
@@ -116,22 +122,22 @@ def test_of_a_long_line_each_passage_tells_who_says_it_and_ends_with_a_sentence(
     assert all(part.endswith(".") and len(part) <= 200 for part in rest)
 
 
-def test_names_that_find_no_room_are_listed() -> None:
+def test_facts_that_do_not_fit_a_summary_are_listed_in_brackets() -> None:
     long = "Then after a very long walk along the river we finally met with Zenobia Quill and 17 of her many friends."
-    summary = short([said(0, long), said(1, "We did not go.")], most=80)
+    summary = summarise_within([said(0, long), said(1, "We did not go.")], most=80)
     assert "[" in summary and "zenobia quill" in summary and "17" in summary
-    assert lost_of([said(0, long)], summary) == []
+    assert lost_facts([said(0, long)], summary) == []
 
 
-def test_what_is_denied_of_one_thing_does_not_tell_what_is_denied_of_it_otherwise() -> None:
+def test_negations_of_different_verbs_do_not_cover_each_other() -> None:
     turns = [said(0, "We did not sell the red boat, by the way."), said(1, "We did not paint the boat.")]
-    assert lost_of(turns, "Ana: We did not paint the boat.") == [Fact(FactKind.NEGATION, "sell the red")]
-    assert lost_of(turns, "Ana: We never sell boats. We did not paint the boat.") == []
+    assert lost_facts(turns, "Ana: We did not paint the boat.") == [Fact(FactKind.NEGATION, "sell the red")]
+    assert lost_facts(turns, "Ana: We never sell boats. We did not paint the boat.") == []
 
 
-def test_what_no_list_can_tell_is_missed_by_the_check() -> None:
+def test_a_long_negation_that_does_not_fit_is_reported_missing() -> None:
     long = "We never again want to rent that flat near the harbour with its broken lift and its noisy neighbours."
-    lost = lost_of([said(0, long)], short([said(0, long)], most=60))
+    lost = lost_facts([said(0, long)], summarise_within([said(0, long)], most=60))
     assert [fact.kind for fact in lost] == [FactKind.NEGATION]
 
 
@@ -152,15 +158,15 @@ def test_what_no_list_can_tell_is_missed_by_the_check() -> None:
         ("On 14 March we did not ship because 3 tests failed. Ben and Ms Okafor flew to Porto last week.", False),
     ],
 )
-def test_a_summary_in_other_words_is_read_as_by_a_stranger(summary: str, kind: FactKind | bool | None) -> None:
+def test_the_summary_check_finds_facts_lost_in_a_reworded_summary(summary: str, kind: FactKind | bool | None) -> None:
     """Empty, contradictory, incomplete ones are found out; a faithful one is not."""
-    lost = {fact.kind for fact in lost_of(TURNS, summary)}
+    lost = {fact.kind for fact in lost_facts(TURNS, summary)}
     assert lost == set() if kind is False else (len(lost) >= 4 if kind is None else kind in lost)
 
 
 @given(st.lists(st.text(max_size=300), min_size=1, max_size=5), st.integers(60, 400))
-def test_no_summary_is_longer_than_it_may_be(texts: list[str], most: int) -> None:
-    summary = short([said(n, text) for n, text in enumerate(texts)], most=most)
+def test_a_summary_keeps_its_length_limit_apart_from_listed_facts(texts: list[str], most: int) -> None:
+    summary = summarise_within([said(n, text) for n, text in enumerate(texts)], most=most)
     listed = sum(len(line[line.rfind("[") :]) for line in summary.split("\n") if line.endswith("]"))
     assert len(summary) - listed <= most
 
@@ -172,7 +178,7 @@ def test_cut_lines_lose_nothing_but_white_space(text: str, size: int) -> None:
     assert "".join("".join(parts).split()) == "".join(text.split())
 
 
-def test_a_macro_event_is_called_by_who_says_it_and_how_it_begins() -> None:
+def test_a_macro_event_title_names_speakers_and_the_first_sentence() -> None:
     assert title_of(TURNS[1:]) == "Ben, Ana: Ben flew to Porto with Ms Okafor last week."
     assert len(title_of([said(0, "word " * 99)])) == 60
     assert title_of([said(0, "Once upon a time", speaker=None)]) == "Once upon a time"
@@ -181,37 +187,38 @@ def test_a_macro_event_is_called_by_who_says_it_and_how_it_begins() -> None:
 SUMMARY = "Ana: We did not ship because 3 tests failed.\nBen: I flew to Porto. The sea was calm."
 
 
-def consolidated(number: int, summary: str) -> SourceEvent:
+def macro_event_source(number: int, summary: str) -> SourceEvent:
     """Return the material of a Macro-Event, its proof among its passages."""
     macro = said(number, summary, speaker=None, subtype=MACRO, version=SYSTEM_VERSION)
     proof = said(900 + number, "We really did not ship, because 3 of the tests failed.").passages
     return SourceEvent(macro.event, (*proof, *macro.passages))
 
 
-def test_of_a_macro_event_its_summary_is_told_and_each_line_keeps_who_says_it() -> None:
+def test_a_summary_of_macro_events_keeps_their_lines_and_speakers() -> None:
     sources = [
-        consolidated(0, SUMMARY),
-        consolidated(1, "Cleo: It rains."),
-        consolidated(2, "Ana: Ben never came to Lima."),
+        macro_event_source(0, SUMMARY),
+        macro_event_source(1, "Cleo: It rains."),
+        macro_event_source(2, "Ana: Ben never came to Lima."),
     ]
     assert sources[0].text == SUMMARY, "without its proof"
     whole = f"{SUMMARY}\nCleo: It rains.\nAna: Ben never came to Lima."
-    assert short(sources, 400) == whole
-    summary = short(sources, len(whole) + 10)
+    assert summarise_within(sources, 400) == whole
+    summary = summarise_within(sources, len(whole) + 10)
     assert summary == whole.replace("Cleo: It rains.\n", "")
-    assert lost_of(sources, summary) == []
+    assert lost_facts(sources, summary) == []
 
 
-def test_what_a_macro_event_tells_of_causes_without_saying_so_must_not_be_lost() -> None:
-    macro = replace(consolidated(0, "Ben: It broke.\nAna: We waited."), caused=("It broke.",))
-    assert {fact.kind for fact in lost_of([macro], "Ana: We waited.")} == {FactKind.CAUSE}
+def test_a_macro_events_cause_from_the_graph_must_not_be_lost() -> None:
+    macro = replace(macro_event_source(0, "Ben: It broke.\nAna: We waited."), caused=("It broke.",))
+    assert {fact.kind for fact in lost_facts([macro], "Ana: We waited.")} == {FactKind.CAUSE}
 
 
-def test_a_macro_event_of_macro_events_is_called_as_the_first_of_them() -> None:
+def test_a_macro_event_of_macro_events_takes_the_first_title() -> None:
     first = replace(
-        consolidated(0, SUMMARY), event=replace(consolidated(0, SUMMARY).event, name="Ana, Ben: We did not ship")
+        macro_event_source(0, SUMMARY),
+        event=replace(macro_event_source(0, SUMMARY).event, name="Ana, Ben: We did not ship"),
     )
-    assert title_of([first, consolidated(1, SUMMARY)]) == "Ana, Ben: We did not ship"
+    assert title_of([first, macro_event_source(1, SUMMARY)]) == "Ana, Ben: We did not ship"
 
 
 def unit(*values: float) -> NDArray[np.float32]:
@@ -219,7 +226,7 @@ def unit(*values: float) -> NDArray[np.float32]:
     return vector / np.linalg.norm(vector)
 
 
-def test_passages_that_the_summary_is_nothing_like_are_told_the_worst_first() -> None:
+def test_passages_unlike_the_summary_are_listed_worst_first() -> None:
     sources = [said(0, "a"), said(1, "b"), said(2, "c"), said(3, "d")]
     uids = [source.passages[0].uid for source in sources]
     known = {uids[0]: unit(1, 0, 0), uids[1]: unit(0.4, 1, 0), uids[2]: unit(0, 0, 1)}
@@ -230,7 +237,7 @@ def test_passages_that_the_summary_is_nothing_like_are_told_the_worst_first() ->
     )
 
 
-def test_a_passage_is_judged_by_what_it_says_sentence_by_sentence() -> None:
+def test_a_passage_is_compared_with_the_summary_by_its_statements() -> None:
     source = said(0, "One. Two.")
     statements = tuple(_statement(source, text) for text in ("One.", "Two.", "Three."))
     source = SourceEvent(source.event, source.passages, statements)
@@ -246,18 +253,18 @@ def _statement(source: SourceEvent, text: str) -> Node:
     return said(hash(text) % 1000, text).passages[0]
 
 
-def test_what_no_list_can_tell_finds_room_before_names_do() -> None:
+def test_negations_get_space_in_a_summary_before_names() -> None:
     names = "We saw Zoe, Ada and Lin, who met Kim, Bob, Max and Tom at the market in the rain."
     turns = [said(0, names), said(1, "We never rented the flat with the broken lift and its neighbours.")]
-    summary = short(turns, most=140)
+    summary = summarise_within(turns, most=140)
     assert "never rented the flat" in summary and "[zoe, ada, lin, kim, bob, max, tom]" in summary
-    assert lost_of(turns, summary) == []
+    assert lost_facts(turns, summary) == []
 
 
-def test_what_is_denied_already_takes_no_room() -> None:
+def test_a_negation_already_covered_takes_no_summary_space() -> None:
     long = "So we did not sell it to anybody at all, whatever they said about it, and that is the very end of it."
     cat = "The cat is called Mia, as you may know by now from us."
     turns = [said(0, "We did not sell the boat."), said(1, long), said(2, cat)]
-    summary = short(turns, most=177)
+    summary = summarise_within(turns, most=177)
     assert "We did not sell the boat." in summary and long not in summary and cat in summary
-    assert lost_of(turns, summary) == []
+    assert lost_facts(turns, summary) == []

@@ -29,12 +29,12 @@ def sizes(pace: BatchSize, clock: Clock, seconds: list[float]) -> list[int]:
     return taken
 
 
-def test_more_are_drafted_together_while_it_takes_little_time() -> None:
+def test_batch_size_grows_while_drafting_is_fast() -> None:
     clock = Clock()
     assert sizes(BatchSize(clock=clock), clock, [0.1] * 6) == [1, 2, 4, 8, 16, 20, 20]
 
 
-def test_under_foreground_load_few_batches_are_drafted_together() -> None:
+def test_batch_size_shrinks_while_drafting_is_slow() -> None:
     clock = Clock()
     assert sizes(BatchSize(clock=clock), clock, [0.1, 0.1, 0.1, 60.0, 30.0, 9.0, 9.0, 3.0, 1.0]) == [
         1,
@@ -50,7 +50,7 @@ def test_under_foreground_load_few_batches_are_drafted_together() -> None:
     ]
 
 
-def test_a_language_model_is_asked_for_as_many_as_it_writes_at_once() -> None:
+def test_batch_size_follows_the_concurrency_of_the_language_model() -> None:
     asking: Any = SimpleNamespace(at_once=3)
     clock = Clock()
     pace = BatchSize(asking, clock)

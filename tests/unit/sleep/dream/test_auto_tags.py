@@ -25,7 +25,7 @@ def atom(
     return Atom(Node(uid=uid, label=Label.ENTITY, **{**told, **fields}), text, tags, (), about, (), ())
 
 
-def test_certainties_are_joined() -> None:
+def test_auto_tag_certainties_combine_phrases_and_neighbours() -> None:
     phrases = [KeyPhrase("storm", 0.6), KeyPhrase("harbour", 0.5), KeyPhrase("keeper", 0.4)]
     alike = [SimilarItem(atom("b", tags=("Storm", "sea")), 0.7), SimilarItem(atom("d", "Nothing.", tags=("sea",)), 0.5)]
     tags = {tag.name: tag for tag in choose(phrases, alike, taken=set(), in_use={"keeper"})}
@@ -38,20 +38,20 @@ def test_certainties_are_joined() -> None:
     assert names == ["storm", "sea", "harbour", "keeper"]
 
 
-def test_what_is_taken_is_left_out() -> None:
+def test_auto_tags_leave_out_tags_that_are_taken() -> None:
     assert (
         choose([KeyPhrase("storm", 0.9)], [SimilarItem(atom(tags=("Sea",)), 0.9)], taken={"storm", "sea"}, in_use=set())
         == []
     )
 
 
-def test_auto_tags_lead_to_no_others() -> None:
+def test_auto_tags_of_neighbours_are_not_copied() -> None:
     guessed = Atom(atom("b").item, "Nothing.", (), (), frozenset(), (), ("guess",))
     assert choose([], [SimilarItem(guessed, 1.0)], taken=set(), in_use=set()) == []
 
 
 @given(cosine=st.floats(-1, 1))
-def test_certainty_is_a_share_of_what_is_above_the_floor(cosine: float) -> None:
+def test_similarity_certainty_scales_from_the_floor_to_one(cosine: float) -> None:
     assert certainty_of(cosine) == pytest.approx(max(0.0, (cosine - FLOOR) / (1 - FLOOR)))
     assert 0 <= certainty_of(cosine) <= 1
 
@@ -67,5 +67,5 @@ def test_certainty_is_a_share_of_what_is_above_the_floor(cosine: float) -> None:
         {"about": frozenset({"ana"})},
     ],
 )
-def test_other_eyes_are_never_the_same(other: dict[str, Any]) -> None:
+def test_items_of_different_scope_or_audience_have_other_visibility(other: dict[str, Any]) -> None:
     assert not same_visibility(atom(), atom("b", **other))

@@ -9,13 +9,13 @@ import pytest
 from vicw_sleep.dream.key_phrases import analyst, candidates, key_phrases, terms_of
 
 
-def said(text: str) -> dict[str, int]:
+def phrase_counts(text: str) -> dict[str, int]:
     (sentences,) = analyst().analyse([text])
     return dict(candidates(sentences))
 
 
-def test_nouns_are_taken_with_what_describes_them() -> None:
-    assert said("The winter storm broke the old lighthouse near the stony harbour last night.") == {
+def test_key_phrases_are_nouns_with_their_modifiers() -> None:
+    assert phrase_counts("The winter storm broke the old lighthouse near the stony harbour last night.") == {
         "winter storm": 1,
         "lighthouse": 1,
         "stony harbour": 1,
@@ -23,20 +23,20 @@ def test_nouns_are_taken_with_what_describes_them() -> None:
     }
 
 
-def test_of_many_words_the_last_three_are_taken() -> None:
-    (phrase,) = [one for one in said("They bought a cheap red wooden garden chair.") if "chair" in one]
+def test_a_long_noun_phrase_is_cut_to_its_last_three_words() -> None:
+    (phrase,) = [one for one in phrase_counts("They bought a cheap red wooden garden chair.") if "chair" in one]
     assert phrase == "wooden garden chair"
 
 
 @pytest.mark.parametrize(
     "text", ["See https://example.org/a?b=1 or a@b.org.", "42 and 7.", "", "It is so, and they do."]
 )
-def test_addresses_numbers_and_little_words_are_no_phrases(text: str) -> None:
-    assert all(phrase.replace(" ", "").isalpha() for phrase in said(text))
-    assert not {"example", "https"} & said(text).keys()
+def test_addresses_numbers_and_stop_words_are_no_key_phrases(text: str) -> None:
+    assert all(phrase.replace(" ", "").isalpha() for phrase in phrase_counts(text))
+    assert not {"example", "https"} & phrase_counts(text).keys()
 
 
-def test_weight_is_as_the_formula_says() -> None:
+def test_key_phrase_certainty_follows_its_formula() -> None:
     (storm,), (winter,) = terms_of("storm"), terms_of("winter")
     found = {p.text: p.certainty for p in key_phrases({"winter storm": 2, "storm": 1}, {storm: 1.0, winter: 3.0})}
     best, other = math.log(3) * 2.0 * 1.2, math.log(2) * 1.0
@@ -44,6 +44,6 @@ def test_weight_is_as_the_formula_says() -> None:
     assert found["storm"] == pytest.approx(other / best * 1.0 / 1.5)
 
 
-def test_what_everybody_says_tells_of_nothing() -> None:
+def test_terms_with_zero_rarity_yield_no_key_phrases() -> None:
     assert key_phrases({"thing": 3}, {terms_of("thing")[0]: 0.0}) == []
     assert key_phrases({}, {}) == []

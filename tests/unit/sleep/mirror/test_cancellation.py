@@ -44,18 +44,18 @@ async def cancel_at(gate: Gate, run: Coroutine[Any, Any, Any]) -> None:
         await running
 
 
-async def filled(memory: Memory, path: Path, *, word: str = "said") -> Mirror:
+async def mirror_of_thirty_items(memory: Memory, path: Path, *, word: str = "said") -> Mirror:
     await memory.ingest(*({"id": f"i{n}", "text": f"word{n} is {word}", "tags": [f"t{n % 3}"]} for n in range(30)))
     return mirror_of(memory, path)
 
 
-async def test_a_build_is_given_up_at_its_next_page(
+async def test_a_cancelled_mirror_build_stops_at_its_next_page(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mirror = await filled(memory, tmp_path / "m")
+    mirror = await mirror_of_thirty_items(memory, tmp_path / "m")
     await mirror.build()
     before = pages(tmp_path / "m")
-    await filled(memory, tmp_path / "m", word="changed")
+    await mirror_of_thirty_items(memory, tmp_path / "m", word="changed")
     with monkeypatch.context() as patch:
         gate = Gate(patch, "write")
         await cancel_at(gate, mirror.build())

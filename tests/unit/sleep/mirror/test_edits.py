@@ -37,7 +37,7 @@ def change(path: Path, *changes: tuple[str, str]) -> None:
     page(path).write_text(text, "utf-8")
 
 
-def kept(path: Path) -> list[str]:
+def kept_edits(path: Path) -> list[str]:
     """Return the pages that were kept aside, in the order of their texts."""
     return sorted(file.read_text("utf-8") for file in (path / ".vicw-edits").rglob("*.md"))
 
@@ -52,7 +52,7 @@ async def test_an_edit_is_kept_aside_before_its_page_is_written_anew(memory: Mem
     assert len(done.edited) == 1
     assert "The queen stays." in everything(tmp_path / "m")
     for _ in range(2):
-        (edit,) = kept(tmp_path / "m")
+        (edit,) = kept_edits(tmp_path / "m")
         assert "\n\nThe queen goes.\n" in edit
         assert "It rains." not in edit
         await mirror.build()
@@ -66,7 +66,7 @@ async def test_each_edit_of_a_page_is_kept(memory: Memory, tmp_path: Path, way: 
         change(tmp_path / "m", ("The queen stays.", f"The queen {does}."))
         await memory.ingest({"id": f"d{number}", "text": "It rains.", "source": "ch.md"})
         assert len((await getattr(mirror, way)()).edited) == 1
-    one, other = sorted(kept(tmp_path / "m"), key=lambda text: "flies" in text)
+    one, other = sorted(kept_edits(tmp_path / "m"), key=lambda text: "flies" in text)
     assert "\n\nThe queen goes.\n" in one
     assert "\n\nThe queen flies.\n" in other
 
@@ -80,4 +80,4 @@ async def test_an_edit_that_is_saved_while_a_mirror_is_swapped_is_kept(
     monkeypatch.setattr("os.sync", lambda: change(tmp_path / "m", ("The queen goes.", "The queen flies.")))
     assert len((await mirror.build()).edited) == 1
     assert "The queen stays." in "".join(pages(tmp_path / "m").values())
-    assert ["The queen flies." in edit for edit in kept(tmp_path / "m")] == [True]
+    assert ["The queen flies." in edit for edit in kept_edits(tmp_path / "m")] == [True]

@@ -29,7 +29,7 @@ async def memory(store: Path) -> AsyncIterator[Memory]:
         yield opened
 
 
-def beside(path: Path) -> list[str]:
+def names_in_folder(path: Path) -> list[str]:
     return sorted(one.name for one in path.iterdir())
 
 
@@ -43,14 +43,14 @@ async def refusal(memory: Memory, path: Path) -> str:
     return refused.value.detail
 
 
-async def test_a_file_is_refused(memory: Memory, tmp_path: Path) -> None:
+async def test_a_file_as_mirror_path_is_refused(memory: Memory, tmp_path: Path) -> None:
     (tmp_path / "m").write_text("mine")
     assert "is a file" in await refusal(memory, tmp_path / "m")
     assert (tmp_path / "m").read_text() == "mine"
 
 
 @pytest.mark.parametrize("leads_somewhere", [True, False])
-async def test_a_link_is_refused(memory: Memory, tmp_path: Path, leads_somewhere: bool) -> None:
+async def test_a_symbolic_link_as_mirror_path_is_refused(memory: Memory, tmp_path: Path, leads_somewhere: bool) -> None:
     if leads_somewhere:
         (tmp_path / "real").mkdir()
     (tmp_path / "m").symlink_to(tmp_path / "real")
@@ -58,7 +58,7 @@ async def test_a_link_is_refused(memory: Memory, tmp_path: Path, leads_somewhere
     assert not (tmp_path / "real").exists() or not list((tmp_path / "real").iterdir())
 
 
-async def test_a_folder_that_it_did_not_make_is_refused(memory: Memory, tmp_path: Path) -> None:
+async def test_a_folder_not_created_by_the_mirror_is_refused(memory: Memory, tmp_path: Path) -> None:
     (tmp_path / "m").mkdir()
     (tmp_path / "m/thesis.md").write_text("years of work")
     assert "contains other files" in await refusal(memory, tmp_path / "m")
@@ -86,7 +86,7 @@ async def test_the_mirror_of_another_store_is_refused(memory: Memory, store: Pat
 
 
 @pytest.mark.parametrize("is_mirror", [True, False])
-async def test_where_a_volume_is_mounted_is_refused(
+async def test_a_mount_point_as_mirror_path_is_refused(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_mirror: bool
 ) -> None:
     if is_mirror:
@@ -97,10 +97,10 @@ async def test_where_a_volume_is_mounted_is_refused(
     monkeypatch.setattr(Path, "is_mount", lambda path: path == tmp_path / "m")
     assert "is where a volume is mounted" in await refusal(memory, tmp_path / "m")
     assert pages(tmp_path / "m") == before
-    assert beside(tmp_path) == [".m.vicw-lock", "m"]
+    assert names_in_folder(tmp_path) == [".m.vicw-lock", "m"]
 
 
-async def test_what_vicw_did_not_put_beside_it_is_not_removed(memory: Memory, tmp_path: Path) -> None:
+async def test_a_foreign_folder_beside_the_mirror_is_not_removed(memory: Memory, tmp_path: Path) -> None:
     await mirror_of(memory, tmp_path / "m").build()
     (tmp_path / ".m.vicw-building").mkdir()
     (tmp_path / ".m.vicw-building/mine.txt").write_text("mine")
@@ -109,7 +109,7 @@ async def test_what_vicw_did_not_put_beside_it_is_not_removed(memory: Memory, tm
     assert (tmp_path / ".m.vicw-building/mine.txt").read_text() == "mine"
 
 
-async def test_a_place_that_cannot_be_written_is_refused(
+async def test_a_read_only_mirror_path_is_refused(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def denied(path: Path, *_: object, **__: object) -> None:
@@ -120,7 +120,7 @@ async def test_a_place_that_cannot_be_written_is_refused(
 
 
 @pytest.mark.parametrize("after", [0, 1, 3])
-async def test_a_disk_that_is_full_leaves_the_mirror_as_it_was(
+async def test_a_full_disk_leaves_the_mirror_as_it_was(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int
 ) -> None:
     mirror = mirror_of(memory, tmp_path / "m")
@@ -149,12 +149,12 @@ async def test_a_disk_that_is_full_leaves_the_mirror_as_it_was(
     assert (await memory.check()).violations == []
 
 
-async def test_two_do_not_write_at_once(memory: Memory, tmp_path: Path) -> None:
+async def test_a_locked_mirror_refuses_a_second_writer(memory: Memory, tmp_path: Path) -> None:
     with MirrorFolder(tmp_path / "m").locked(), pytest.raises(StateConflictError, match="another process"):
         await mirror_of(memory, tmp_path / "m").build()
 
 
-async def test_a_link_inside_leads_nowhere(memory: Memory, tmp_path: Path) -> None:
+async def test_symbolic_links_inside_a_mirror_are_not_followed(memory: Memory, tmp_path: Path) -> None:
     mirror = mirror_of(memory, tmp_path / "m")
     await mirror.build()
     (tmp_path / "away").mkdir()
@@ -172,7 +172,7 @@ async def test_a_link_inside_leads_nowhere(memory: Memory, tmp_path: Path) -> No
     assert_consistent(tmp_path / "m")
 
 
-async def test_notes_and_settings_of_a_reader_move_along(memory: Memory, tmp_path: Path) -> None:
+async def test_a_rebuild_keeps_the_notes_and_settings_of_a_reader(memory: Memory, tmp_path: Path) -> None:
     mirror = mirror_of(memory, tmp_path / "m")
     await mirror.build()
     for name in (".obsidian/app.json", "my note.md", "@ctx/#t0/beside.md", "own/folder/x.txt"):
@@ -181,7 +181,7 @@ async def test_notes_and_settings_of_a_reader_move_along(memory: Memory, tmp_pat
     await mirror.build()
     for name in (".obsidian/app.json", "my note.md", "@ctx/#t0/beside.md", "own/folder/x.txt"):
         assert (tmp_path / "m" / name).read_text() == name
-    assert beside(tmp_path) == [".m.vicw-lock", "m"]
+    assert names_in_folder(tmp_path) == [".m.vicw-lock", "m"]
 
 
 _CHILD = """
@@ -244,7 +244,7 @@ asyncio.run(main())
         *(("sync", "write", n) for n in (0, 2)),
     ],
 )
-async def test_a_death_leaves_a_whole_mirror_or_one_that_is_mended(
+async def test_a_killed_run_leaves_a_mirror_that_is_whole_or_repaired(
     memory: Memory, tmp_path: Path, way: str, where: str, after: int
 ) -> None:
     mirror, path = mirror_of(memory, tmp_path / "m"), tmp_path / "m"

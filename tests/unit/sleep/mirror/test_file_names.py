@@ -36,27 +36,27 @@ def assert_safe(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_names_are_safe(name: str) -> None:
+def test_hostile_names_become_safe_file_names(name: str) -> None:
     assert_safe(name)
 
 
 @given(st.text(max_size=200))
-def test_any_name_is_safe(name: str) -> None:
+def test_any_name_becomes_a_safe_file_name(name: str) -> None:
     assert_safe(name)
 
 
 @given(st.lists(st.text(alphabet="aA/:._~ b", max_size=4), min_size=2, max_size=2))
-def test_two_names_are_never_one(names: list[str]) -> None:
+def test_different_names_never_share_a_file_name(names: list[str]) -> None:
     one, other = names
     assert (slug(one) == slug(other)) == (fold_case(one) == fold_case(other))
 
 
-def test_plain_names_stay_as_they_are() -> None:
+def test_plain_names_are_only_case_folded() -> None:
     assert [slug(name) for name in ("Amulet", "two words", "snake_case", "v1.2", "größe")] == [
         *("amulet", "two words", "snake_case", "v1.2", "grösse")
     ]
 
 
-def test_a_source_is_called_by_its_last_part() -> None:
+def test_a_source_is_named_by_its_last_path_part() -> None:
     assert source_name("/home/ana/notes/day.md") == "day.md"
     assert source_name("https://example.org/handbook/?page=2#top") == "handbook"

@@ -21,7 +21,7 @@ async def memory(store: Path) -> AsyncIterator[Memory]:
         yield opened
 
 
-async def test_an_atom_stands_in_its_bucket_under_its_tag_in_its_source(memory: Memory, tmp_path: Path) -> None:
+async def test_an_atom_is_filed_by_bucket_tag_and_source(memory: Memory, tmp_path: Path) -> None:
     await memory.ingest(
         {
             "id": "c3-p7",
@@ -41,9 +41,7 @@ async def test_an_atom_stands_in_its_bucket_under_its_tag_in_its_source(memory: 
     assert_consistent(tmp_path / "m")
 
 
-async def test_without_bucket_tag_and_source_the_context_and_the_flow_stand_for_them(
-    memory: Memory, tmp_path: Path
-) -> None:
+async def test_untagged_atoms_are_filed_by_context_and_flow(memory: Memory, tmp_path: Path) -> None:
     await memory.ingest({"text": "hello"}, {"text": "again"}, context="Chat", flow_id="monday")
     await memory.ingest({"text": "alone"}, context="Chat")
     await mirror_of(memory, tmp_path / "m").build()
@@ -52,9 +50,7 @@ async def test_without_bucket_tag_and_source_the_context_and_the_flow_stand_for_
     assert_consistent(tmp_path / "m")
 
 
-async def test_a_bundle_has_pages_of_a_hundred_atoms_at_most_that_lead_to_each_other(
-    memory: Memory, tmp_path: Path
-) -> None:
+async def test_large_bundles_are_split_into_pages_of_a_hundred_atoms(memory: Memory, tmp_path: Path) -> None:
     await memory.ingest(
         *({"text": f"turn {n}", "timestamp": f"2025-01-01T00:{n // 60:02}:{n % 60:02}Z"} for n in range(350)),
         flow_id="f",
@@ -66,9 +62,7 @@ async def test_a_bundle_has_pages_of_a_hundred_atoms_at_most_that_lead_to_each_o
     assert_consistent(tmp_path / "m")
 
 
-async def test_only_what_is_public_and_portable_is_shown_unless_a_viewer_is_named(
-    memory: Memory, tmp_path: Path
-) -> None:
+async def test_a_mirror_without_a_viewer_shows_only_public_portable_items(memory: Memory, tmp_path: Path) -> None:
     await memory.ingest(
         {"text": "open word"},
         {"text": "tight word", "portable": False},
@@ -90,7 +84,7 @@ async def test_only_what_is_public_and_portable_is_shown_unless_a_viewer_is_name
     assert "deep word" not in everything(tmp_path / "m2")
 
 
-async def test_what_another_tenant_has_is_not_in_it(memory: Memory, tmp_path: Path) -> None:
+async def test_a_mirror_shows_no_items_of_another_tenant(memory: Memory, tmp_path: Path) -> None:
     await memory.ingest({"text": "mine"})
     memory.tenant = "other"
     await memory.ingest({"text": "theirs"})
@@ -99,7 +93,7 @@ async def test_what_another_tenant_has_is_not_in_it(memory: Memory, tmp_path: Pa
     assert "mine" not in everything(tmp_path / "m")
 
 
-async def test_what_was_changed_retracted_or_is_over_goes_from_its_pages(memory: Memory, tmp_path: Path) -> None:
+async def test_updated_retracted_and_expired_texts_leave_the_mirror(memory: Memory, tmp_path: Path) -> None:
     soon = now() + timedelta(seconds=1)
     await memory.ingest(
         {"id": "a", "text": "first version", "tags": ["one"]},
@@ -123,7 +117,7 @@ async def test_what_was_changed_retracted_or_is_over_goes_from_its_pages(memory:
     assert_consistent(tmp_path / "m")
 
 
-async def test_what_is_over_alone_makes_a_build(memory: Memory, tmp_path: Path) -> None:
+async def test_an_expiry_alone_triggers_a_rebuild_of_the_mirror(memory: Memory, tmp_path: Path) -> None:
     soon = now() + timedelta(seconds=1)
     await memory.ingest({"text": "over soon", "expires_at": soon.isoformat()}, {"text": "it stays"})
     mirror = mirror_of(memory, tmp_path / "m")

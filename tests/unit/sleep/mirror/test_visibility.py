@@ -26,7 +26,7 @@ INSTANTS = st.sampled_from([None, AT - timedelta(days=1), AT, AT + timedelta(day
     INSTANTS,
     INSTANTS,
 )
-def test_it_shows_what_an_answer_would(
+def test_mirror_visibility_equals_the_visibility_of_answers(
     viewer: str,
     sensitivity: Sensitivity,
     portable: bool,

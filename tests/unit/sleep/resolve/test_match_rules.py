@@ -20,7 +20,7 @@ OF_ANA: VisibilityKey = ("personal", True, frozenset({"ana"}))
 OF_BEN: VisibilityKey = ("personal", True, frozenset({"ben"}))
 
 
-def thing(name: str, subtype: str = "person", **fields: Any) -> Node:
+def entity_node(name: str, subtype: str = "person", **fields: Any) -> Node:
     told: dict[str, Any] = {"tenant": "t", "context": "c", "domain": "general", "label": Label.ENTITY, "created_at": AT}
     return Node(uid=named_uid("t", "c", subtype, name), name=name, subtype=subtype, **(told | fields))
 
@@ -29,14 +29,14 @@ def pair(one: Node, other: Node, score: float = ACCENTS, *, spelt: bool = False)
     return SimilarPair((one, other), score, "", spelt)
 
 
-def known(name: str, **fields: Any) -> EntityEvidence:
-    return EntityEvidence(entity=thing(name), members=frozenset({name}), **fields)
+def evidence_for(name: str, **fields: Any) -> EntityEvidence:
+    return EntityEvidence(entity=entity_node(name), members=frozenset({name}), **fields)
 
 
-ANA, ANNA = thing("Ana Sá"), thing("Ana Sa")
+ANA, ANNA = entity_node("Ana Sá"), entity_node("Ana Sa")
 
 
-def test_names_of_the_same_letters_may_be_one() -> None:
+def test_names_that_differ_only_in_accents_may_be_one_entity() -> None:
     assert may_be_one(pair(ANA, ANNA), "c")
     assert may_be_one(pair(ANA, replace(ANNA, name="Lee", aliases=("Ana Sa",))), "c"), "renamed since"
 
@@ -46,7 +46,7 @@ def test_names_of_the_same_letters_may_be_one() -> None:
     [
         pair(ANA, ANNA, spelt=True),
         pair(ANA, ANNA, SAME),
-        pair(ANA, thing("Ana Sa", "firm")),
+        pair(ANA, entity_node("Ana Sa", "firm")),
         pair(ANA, replace(ANNA, label=Label.CONCEPT)),
         pair(ANA, replace(ANNA, domain="creative")),
         pair(ANA, replace(ANNA, context="d")),
@@ -54,12 +54,12 @@ def test_names_of_the_same_letters_may_be_one() -> None:
         pair(ANA, replace(ANNA, protected=True)),
         pair(ANA, replace(ANNA, uid=make_uid("Tom's aunt Ana Sa"))),
         *(
-            pair(thing("J. S.", kind), thing("J S", kind))
+            pair(entity_node("J. S.", kind), entity_node("J S", kind))
             for kind in ("user", "agent", "tag", "date", "symbol", "file")
         ),
     ],
 )
-def test_what_is_never_one_by_likeness(unlike: SimilarPair) -> None:
+def test_ineligible_pairs_are_never_matched_by_name_similarity(unlike: SimilarPair) -> None:
     assert not may_be_one(unlike, "c")
 
 
@@ -84,8 +84,10 @@ def test_what_is_never_one_by_likeness(unlike: SimilarPair) -> None:
         ),
     ],
 )
-def test_contradictions_between_two_entities(one: dict[str, Any], other: dict[str, Any], reason: str) -> None:
-    assert contradictions(known("a", **one), known("b", **other)).startswith(reason)
+def test_contradicting_evidence_about_two_entities_is_reported(
+    one: dict[str, Any], other: dict[str, Any], reason: str
+) -> None:
+    assert contradictions(evidence_for("a", **one), evidence_for("b", **other)).startswith(reason)
 
 
 @pytest.mark.parametrize(
@@ -101,17 +103,21 @@ def test_contradictions_between_two_entities(one: dict[str, Any], other: dict[st
         ({"claims": {"· birthday": frozenset("3")}}, {"claims": {"· home": frozenset("4")}}),
     ],
 )
-def test_differences_that_are_no_contradiction(one: dict[str, Any], other: dict[str, Any]) -> None:
-    assert contradictions(known("a", **one), known("b", **other)) == ""
+def test_compatible_evidence_about_two_entities_is_no_contradiction(one: dict[str, Any], other: dict[str, Any]) -> None:
+    assert contradictions(evidence_for("a", **one), evidence_for("b", **other)) == ""
 
 
 def test_shared_co_mentions_count_only_in_one_audience() -> None:
-    one = known("a", co_mentioned=frozenset({("oslo", PUBLIC), ("boat", OF_ANA), ("harbour", OF_ANA), ("b", PUBLIC)}))
-    other = known("b", co_mentioned=frozenset({("oslo", PUBLIC), ("boat", OF_BEN), ("harbour", OF_ANA), ("b", PUBLIC)}))
+    one = evidence_for(
+        "a", co_mentioned=frozenset({("oslo", PUBLIC), ("boat", OF_ANA), ("harbour", OF_ANA), ("b", PUBLIC)})
+    )
+    other = evidence_for(
+        "b", co_mentioned=frozenset({("oslo", PUBLIC), ("boat", OF_BEN), ("harbour", OF_ANA), ("b", PUBLIC)})
+    )
     assert shared_co_mentions(one, other) == {"oslo", "harbour"}, "not the two themselves"
 
 
 def test_the_entity_with_more_edges_or_else_the_older_is_canonical() -> None:
-    assert known("a", edges=2).rank < known("b", edges=3).rank
-    younger = replace(known("b", edges=2), entity=thing("b", created_at=datetime(2026, 2, 1, tzinfo=UTC)))
-    assert younger.rank < known("a", edges=2).rank
+    assert evidence_for("a", edges=2).rank < evidence_for("b", edges=3).rank
+    younger = replace(evidence_for("b", edges=2), entity=entity_node("b", created_at=datetime(2026, 2, 1, tzinfo=UTC)))
+    assert younger.rank < evidence_for("a", edges=2).rank

@@ -32,7 +32,7 @@ from vicw_ingest.extraction.code.worker_process import IN_PROCESS_CHARACTERS, an
         ("<?php function area($r) { return $r * $r; }", "php"),
     ],
 )
-def test_the_language_of_a_fragment_is_the_one_whose_grammar_reads_it(text: str, language: str) -> None:
+def test_the_language_of_a_code_fragment_is_detected_from_its_syntax(text: str, language: str) -> None:
     reading = analyse_code(text)
     assert reading
     assert reading.language == language
@@ -52,7 +52,7 @@ def test_the_language_of_a_fragment_is_the_one_whose_grammar_reads_it(text: str,
         "a" * 30_000 + " def f(): pass",
     ],
 )
-def test_text_that_may_be_no_code_is_not_analysed(text: str) -> None:
+def test_prose_and_ambiguous_text_are_not_analysed_as_code(text: str) -> None:
     assert analyse_code(text) is None
 
 
@@ -71,7 +71,7 @@ def test_text_that_may_be_no_code_is_not_analysed(text: str) -> None:
         ("run", None, "#!/usr/bin/node\nx", "javascript"),
     ],
 )
-def test_a_language_is_told_by_path_fence_or_first_line(
+def test_the_language_is_taken_from_the_path_fence_label_or_shebang(
     path: str | None, language: str | None, text: str, told: str
 ) -> None:
     reading = analyse_code(text, path=path, language=language)
@@ -84,13 +84,13 @@ def test_code_in_an_unknown_language_is_not_analysed() -> None:
     assert analyse_code("def f(): pass", language="cobol") is None
 
 
-def test_a_wrong_label_is_not_believed() -> None:
+def test_a_wrong_language_label_is_overridden_by_the_syntax() -> None:
     reading = analyse_code("package main\n\nfunc Run(a int) error {\n\treturn stop(a)\n}\n", language="python")
     assert reading
     assert reading.language == "go"
 
 
-def test_a_broken_file_gives_what_is_readable() -> None:
+def test_a_file_with_syntax_errors_yields_its_valid_symbols_and_imports() -> None:
     reading = analyse_code(
         "import os\ndef whole():\n    os.getcwd()\n\ndef broken(:\n    pass\n\nclass Also:\n    pass\n", path="a.py"
     )
@@ -100,7 +100,7 @@ def test_a_broken_file_gives_what_is_readable() -> None:
     assert [one.module for one in reading.imports] == ["os"]
 
 
-def test_spans_count_characters() -> None:
+def test_code_spans_count_characters_not_bytes() -> None:
     text = '# "😀" 漢字\ndef größe(x):\n    "Ä."\n    länge(x)\n'
     reading = analyse_code(text, path="a.py")
     assert reading
@@ -109,7 +109,7 @@ def test_spans_count_characters() -> None:
     assert (symbol.doc, text[reading.calls[0].span.start : reading.calls[0].span.end]) == ("Ä.", "länge")
 
 
-def test_a_lone_surrogate_moves_no_span() -> None:
+def test_a_lone_surrogate_does_not_shift_code_spans() -> None:
     text = "# \ud800\ndef f(): pass\n"
     reading = analyse_code(text, path="a.py")
     assert reading
@@ -122,7 +122,7 @@ def test_a_relative_import_that_leaves_the_root_is_not_resolved() -> None:
     assert [one.resolved for one in reading.imports] == [None, "pkg/c"]
 
 
-def test_decorators_belong_to_what_they_decorate() -> None:
+def test_the_span_of_a_symbol_includes_its_decorator() -> None:
     text = "@outer\nclass A:\n    @inner\n    def last(self):\n        pass"
     reading = analyse_code(text, path="a.py")
     assert reading
@@ -141,14 +141,14 @@ def test_decorators_belong_to_what_they_decorate() -> None:
         ("other", set()),
     ],
 )
-def test_a_ruby_name_alone_is_a_call_of_the_method_if_no_variable_is_called_so(body: str, calls: set[str]) -> None:
+def test_bare_ruby_names_are_method_calls_unless_shadowed_by_a_variable(body: str, calls: set[str]) -> None:
     reading = analyse_code(f"class A\n  def go\n    {body}\n  end\n  def help\n  end\nend\n", path="a.rb")
     assert reading
     assert {call.callee for call in reading.calls if call.target == "A.help"} == calls
     assert "other" not in {call.callee for call in reading.calls}
 
 
-def test_bounds_are_kept_and_told() -> None:
+def test_code_analysis_keeps_the_bounds_on_symbols_calls_and_imports() -> None:
     bounds = Bounds(characters=2_000, symbols=5, calls=7, imports=3)
     reading = analyse_code(
         "import a\n" * 50 + "".join(f"def f{n}(): g{n}()\n" for n in range(500)), path="a.py", bounds=bounds
@@ -164,11 +164,11 @@ def test_definitions_nested_too_deep_are_left_out() -> None:
     assert len(reading.symbols) == Bounds().depth + 1
 
 
-def test_no_time_is_no_reading() -> None:
+def test_code_analysis_without_time_left_returns_none() -> None:
     assert analyse_code("a.b(c)\n" * 50, path="a.py", bounds=Bounds(seconds=0)) is None
 
 
-def test_a_long_file_is_read_as_a_short_one_is() -> None:
+def test_a_long_file_is_analysed_as_by_in_process_analysis() -> None:
     text = "import os\n" + "".join(f"def f{n}():\n    os.read({n})\n" for n in range(1_000))
     reading = analyse_code(text, path="a.py")
     assert reading
@@ -177,7 +177,7 @@ def test_a_long_file_is_read_as_a_short_one_is() -> None:
 
 
 @pytest.mark.parametrize("unit", [".a()", "a=>"])
-def test_a_parser_that_does_not_end_is_stopped(unit: str) -> None:
+def test_a_parser_that_exceeds_its_time_limit_is_stopped(unit: str) -> None:
     start = time.monotonic()
     assert analyse_code(unit * 50_000, path="a.java", bounds=Bounds(seconds=1)) is None
     assert time.monotonic() - start < 20
@@ -185,7 +185,7 @@ def test_a_parser_that_does_not_end_is_stopped(unit: str) -> None:
 
 @pytest.mark.parametrize("unit", ["(", "{", "a(", "a<", ".a()", "[1,2],", "if a:\n ", "class A {", "<<E ", "/*", "in "])
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_hostile_text_ends_in_time(unit: str, language: str) -> None:
+def test_analysis_of_hostile_code_ends_in_bounded_time(unit: str, language: str) -> None:
     start = time.monotonic()
     analyse_in_process(unit * (IN_PROCESS_CHARACTERS // len(unit)), None, language, Bounds(seconds=1))
     assert time.monotonic() - start < 15
@@ -197,7 +197,7 @@ CODE = st.lists(st.sampled_from(SIGNS.split("|"))).map("".join)
 
 @settings(max_examples=60, deadline=None)
 @given(text=CODE, language=st.sampled_from([*LANGUAGES, None]))
-def test_any_text_is_read_or_not_and_spans_stay_inside(text: str, language: str | None) -> None:
+def test_code_analysis_of_any_text_keeps_spans_inside_the_text(text: str, language: str | None) -> None:
     reading = analyse_code(text, language=language, path=None)
     if reading:
         assert 0 <= reading.broken <= 1
@@ -206,7 +206,7 @@ def test_any_text_is_read_or_not_and_spans_stay_inside(text: str, language: str 
             assert 0 <= span.start <= span.end <= len(text)
 
 
-def test_a_grammar_is_loaded_when_its_language_is_first_read() -> None:
+def test_a_grammar_is_loaded_only_when_its_language_is_analysed() -> None:
     program = (
         "import json, sys; from vicw_ingest.extraction.code.worker_process import analyse_code; "
         "before = [m for m in sys.modules if m.startswith('tree_sitter')]; analyse_code('x = 1', path='a.py'); "

@@ -52,7 +52,7 @@ def message(text: str) -> Commit:
     return commit
 
 
-def test_a_log_gives_each_of_its_commits() -> None:
+def test_a_git_log_is_parsed_into_its_commits() -> None:
     fix, revert = parse_commits(LOG)
     assert fix.author == "Ana María"
     assert fix.date == datetime(2024, 11, 22, 10, 1, 2, tzinfo=timezone(timedelta(hours=1)))
@@ -67,7 +67,7 @@ def test_a_log_gives_each_of_its_commits() -> None:
     assert revert.files == ("src/db.py",)
 
 
-def test_what_nobody_says_in_sentences_is_apart_from_the_message() -> None:
+def test_commit_headers_trailers_and_diffs_are_marked_as_non_prose() -> None:
     said = blank_out(LOG, [span for commit in parse_commits(LOG) for span in commit.non_prose])
     assert [line.strip() for line in said.splitlines() if line.strip()] == [
         "Here is the log:",
@@ -79,11 +79,11 @@ def test_what_nobody_says_in_sentences_is_apart_from_the_message() -> None:
     ]
 
 
-def test_the_first_commit_of_a_log_is_the_commit_of_the_text() -> None:
+def test_parse_commit_returns_the_first_commit_of_a_git_log() -> None:
     assert parse_commit(LOG) == parse_commits(LOG)[0]
 
 
-def test_changed_files_are_taken_from_a_list_of_names_too() -> None:
+def test_changed_files_are_read_from_a_name_status_list() -> None:
     text = "commit b77c3c6\nAuthor: B <b@x.org>\n\n    x\n\nM\tsrc/a.py\nR100\told.py\tnew.py\nD\tb c.py\n"
     assert message(text).files == ("src/a.py", "new.py", "b c.py")
 
@@ -98,7 +98,7 @@ def test_changed_files_are_taken_from_a_list_of_names_too() -> None:
         ("Stop it\n\nBecause.\n\nSigned-off-by: A <a@b.c>", ()),
     ],
 )
-def test_a_message_alone_is_read(text: str, closes: tuple[str, ...]) -> None:
+def test_a_commit_message_without_headers_is_parsed(text: str, closes: tuple[str, ...]) -> None:
     commit = message(text)
     assert (commit.subject, commit.closes) == (text.splitlines()[0], closes)
     assert (commit.author, commit.date) == (None, None)
@@ -121,24 +121,24 @@ def test_text_that_is_no_commit_is_not_read_as_one(text: str) -> None:
     assert parse_commits(text) == []
 
 
-def test_what_is_known_to_be_a_message_is_read_whatever_it_looks_like() -> None:
+def test_plain_text_is_parsed_as_a_commit_if_declared_a_message() -> None:
     commit = parse_commit("We closed the pool, fixed #4", is_message=True)
     assert commit
     assert (commit.subject, commit.closes) == ("We closed the pool, fixed #4", ("#4",))
 
 
-def test_a_date_that_is_none_is_left_out() -> None:
+def test_an_invalid_commit_date_is_ignored() -> None:
     assert message("commit b77c3c6\nAuthor: B <b@x.org>\nDate: 99999999999999999999\n\n    x\n").date is None
 
 
 @given(st.lists(st.sampled_from([*(line + "\n" for line in LOG.splitlines()), "x", "#", "é"]), max_size=30))
-def test_any_lines_in_any_order_are_read_or_not_and_spans_stay_inside(lines: list[str]) -> None:
+def test_any_order_of_git_log_lines_keeps_spans_inside(lines: list[str]) -> None:
     text = "".join(lines)
     for commit in filter(None, [*parse_commits(text), parse_commit(text, is_message=True)]):
         assert all(0 <= span.start <= span.end <= len(text) for span in commit.non_prose)
 
 
 @given(st.text(max_size=200))
-def test_any_text_is_read_without_an_error(text: str) -> None:
+def test_any_text_is_parsed_for_commits_without_an_error(text: str) -> None:
     parse_commits(text)
     parse_commit(text, is_message=True)

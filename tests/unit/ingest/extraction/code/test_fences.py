@@ -16,12 +16,12 @@ def test_code_is_found_between_its_fences() -> None:
     assert (second.info, second.path) == ("", None)
 
 
-def test_a_fence_that_is_never_closed_goes_to_the_end() -> None:
+def test_an_unclosed_code_fence_extends_to_the_end_of_the_text() -> None:
     (block,) = fences("a\n```js\nlet x")
     assert "a\n```js\nlet x"[block.code.start : block.code.end] == "let x"
 
 
-def test_sentences_are_left_where_they_were() -> None:
+def test_blanking_out_fenced_code_keeps_the_positions_of_sentences() -> None:
     left = blank_out(CHAT, [block.span for block in fences(CHAT)])
     assert left.split() == ["Try", "this:", "and", "It", "works."]
     assert left.index("It works.") == CHAT.index("It works.")
@@ -29,7 +29,7 @@ def test_sentences_are_left_where_they_were() -> None:
 
 
 @given(st.lists(st.sampled_from(["```", "~~~", "\n", "a", " ", "\r\n", "\x0c", "`", ".py"])).map("".join))
-def test_any_text_keeps_its_length(text: str) -> None:
+def test_blanking_out_fenced_code_keeps_the_length_of_any_text(text: str) -> None:
     found = list(fences(text))
     assert all(0 <= b.span.start <= b.code.start <= b.code.end <= b.span.end <= len(text) for b in found)
     assert len(blank_out(text, [b.span for b in found])) == len(text)

@@ -357,7 +357,7 @@ def case(request: pytest.FixtureRequest) -> tuple[Case, CodeAnalysis]:
     return case, reading
 
 
-def test_every_language_is_tried() -> None:
+def test_every_supported_language_has_a_test_case() -> None:
     assert set(CASES) == set(LANGUAGES)
 
 
@@ -366,35 +366,35 @@ def test_definitions_are_found_by_name_and_kind(case: tuple[Case, CodeAnalysis])
     assert {symbol.qualified: symbol.kind.value for symbol in reading.symbols} == told.symbols
 
 
-def test_definitions_stand_in_what_holds_them(case: tuple[Case, CodeAnalysis]) -> None:
+def test_definitions_name_the_symbol_that_contains_them(case: tuple[Case, CodeAnalysis]) -> None:
     told, reading = case
     containers = {symbol.qualified: symbol.container for symbol in reading.symbols}
     assert {name: containers[name] for name in told.containers} == told.containers
 
 
-def test_the_first_line_that_is_said_of_a_definition_is_kept(case: tuple[Case, CodeAnalysis]) -> None:
+def test_a_definition_keeps_the_first_line_of_its_doc_comment(case: tuple[Case, CodeAnalysis]) -> None:
     told, reading = case
     assert {symbol.qualified: symbol.doc for symbol in reading.symbols if symbol.doc} == told.docs
 
 
-def test_imports_are_told_as_written_and_relative_ones_by_path(case: tuple[Case, CodeAnalysis]) -> None:
+def test_imports_are_kept_as_written_and_relative_ones_resolved(case: tuple[Case, CodeAnalysis]) -> None:
     told, reading = case
     assert {one.module: one.resolved for one in reading.imports} == told.imports
 
 
-def test_calls_are_told_by_caller_with_whose_they_plainly_are(case: tuple[Case, CodeAnalysis]) -> None:
+def test_calls_have_their_caller_and_their_target_or_module(case: tuple[Case, CodeAnalysis]) -> None:
     told, reading = case
     calls = [(call.caller, call.callee, call.target, call.module) for call in reading.calls]
     assert told.calls <= set(calls)
     assert len(set(calls)) == len(calls)
 
 
-def test_bases_are_told(case: tuple[Case, CodeAnalysis]) -> None:
+def test_base_classes_and_interfaces_are_found(case: tuple[Case, CodeAnalysis]) -> None:
     told, reading = case
     assert {(base.symbol, base.name, base.target) for base in reading.bases} == told.bases
 
 
-def test_a_definition_is_where_its_span_says(case: tuple[Case, CodeAnalysis]) -> None:
+def test_spans_of_definitions_and_calls_contain_their_names(case: tuple[Case, CodeAnalysis]) -> None:
     told, reading = case
     for symbol in reading.symbols:
         assert symbol.qualified.rpartition(".")[2] in told.text[symbol.span.start : symbol.span.end]

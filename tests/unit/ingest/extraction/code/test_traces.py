@@ -96,7 +96,7 @@ app/db.rb:3:in 'Db#open': refused (Errno::ECONNREFUSED)
 ALL = (PYTHON, JAVA, NODE, BROWSER, DOTNET, GO, RUST, RUBY)
 
 
-def the(text: str) -> StackTrace:
+def parse_single_trace(text: str) -> StackTrace:
     (trace,) = parse_traces(text)
     return trace
 
@@ -105,19 +105,19 @@ def errors(trace: StackTrace) -> list[tuple[str, str, FailureLink | None]]:
     return [(failure.error, failure.message, failure.link) for failure in trace.failures]
 
 
-def own(trace: StackTrace) -> list[tuple[str | None, str | None, int | None] | None]:
+def first_own_frames(trace: StackTrace) -> list[tuple[str | None, str | None, int | None] | None]:
     frames = [next((frame for frame in failure.frames if not frame.library), None) for failure in trace.failures]
     return [(frame.function, frame.file, frame.line) if frame else None for frame in frames]
 
 
-def test_a_traceback_goes_back_over_what_it_is_chained_to() -> None:
-    trace = the(PYTHON)
+def test_a_python_traceback_is_parsed_with_its_chained_exceptions() -> None:
+    trace = parse_single_trace(PYTHON)
     assert errors(trace) == [
         ("KeyError", "", FailureLink.DURING),
         ("app.errors.StartError", "no database", FailureLink.CAUSED),
         ("ConnectionRefusedError", "[Errno 111] Connection refused", None),
     ]
-    assert own(trace) == [
+    assert first_own_frames(trace) == [
         ("stop", "/srv/app/main.py", 9),
         ("start", "/srv/app/main.py", 7),
         ("connect", "/srv/app/db.py", 12),
@@ -130,10 +130,12 @@ def test_a_traceback_goes_back_over_what_it_is_chained_to() -> None:
 def test_a_traceback_that_is_quoted_or_indented_is_read() -> None:
     bare = PYTHON.partition("\n")[2]
     for mark in ("> ", "    ", "\t"):
-        assert errors(the("".join(mark + line for line in bare.splitlines(keepends=True)))) == errors(the(PYTHON))
+        assert errors(parse_single_trace("".join(mark + line for line in bare.splitlines(keepends=True)))) == errors(
+            parse_single_trace(PYTHON)
+        )
 
 
-def test_a_group_of_exceptions_is_read_and_so_are_its_members() -> None:
+def test_an_exception_group_is_parsed_with_its_members() -> None:
     text = """  + Exception Group Traceback (most recent call last):
   |   File "a.py", line 1, in f
   | ExceptionGroup: both (2 sub-exceptions)
@@ -146,30 +148,34 @@ def test_a_group_of_exceptions_is_read_and_so_are_its_members() -> None:
     assert [trace.failures[0].error for trace in parse_traces(text)] == ["ExceptionGroup", "ValueError"]
 
 
-def test_java_tells_its_causes_and_what_was_suppressed_is_none() -> None:
-    trace = the(JAVA)
+def test_java_causes_are_parsed_and_suppressed_exceptions_are_not() -> None:
+    trace = parse_single_trace(JAVA)
     assert trace.language == "java"
     assert errors(trace) == [
         ("java.lang.IllegalStateException", "could not start\nfor good", FailureLink.CAUSED),
         ("com.acme.DbException", "no db", FailureLink.CAUSED),
         ("java.net.ConnectException", "refused", None),
     ]
-    assert own(trace) == [("com.acme.App.start", "App.java", 42), ("com.acme.Db.<init>", "Db.java", 7), None]
+    assert first_own_frames(trace) == [
+        ("com.acme.App.start", "App.java", 42),
+        ("com.acme.Db.<init>", "Db.java", 7),
+        None,
+    ]
 
 
-def test_node_tells_its_cause_behind_an_errors_properties() -> None:
-    trace = the(NODE)
+def test_a_node_error_cause_is_parsed_from_the_error_properties() -> None:
+    trace = parse_single_trace(NODE)
     assert trace.language == "javascript"
     assert errors(trace) == [
         ("TypeError", "Cannot read properties of undefined (reading 'id')", FailureLink.CAUSED),
         ("Error", "no row", None),
     ]
-    assert own(trace) == [("User", "/srv/app/src/user.js", 10), ("query", "/srv/app/src/db.js", 4)]
+    assert first_own_frames(trace) == [("User", "/srv/app/src/user.js", 10), ("query", "/srv/app/src/db.js", 4)]
     assert [frame.library for frame in trace.failures[0].frames] == [False, True, True, True]
 
 
-def test_a_browsers_frames_are_read() -> None:
-    assert own(the(BROWSER)) == [("render", "http://localhost/js/main.js", 12)]
+def test_browser_stack_frames_are_parsed() -> None:
+    assert first_own_frames(parse_single_trace(BROWSER)) == [("render", "http://localhost/js/main.js", 12)]
 
 
 @pytest.mark.parametrize(
@@ -179,38 +185,38 @@ def test_a_browsers_frames_are_read() -> None:
         "System.InvalidOperationException: outer ---> System.NullReferenceException: Object",
     ],
 )
-def test_dotnet_tells_the_inner_error_above_its_frames(head: str) -> None:
-    trace = the(head + DOTNET[DOTNET.index(" reference") :])
+def test_a_dotnet_inner_exception_is_parsed_as_the_cause(head: str) -> None:
+    trace = parse_single_trace(head + DOTNET[DOTNET.index(" reference") :])
     assert trace.language == "csharp"
     assert errors(trace) == [
         ("System.InvalidOperationException", "outer", FailureLink.CAUSED),
         ("System.NullReferenceException", "Object reference not set", None),
     ]
-    assert own(trace) == [("Acme.Service.Run", "C:\\src\\S.cs", 40), ("Acme.Db.Get", "C:\\src\\Db.cs", 12)]
+    assert first_own_frames(trace) == [("Acme.Service.Run", "C:\\src\\S.cs", 40), ("Acme.Db.Get", "C:\\src\\Db.cs", 12)]
 
 
 def test_a_go_panic_is_read_with_its_goroutine() -> None:
-    trace = the(GO)
+    trace = parse_single_trace(GO)
     assert errors(trace) == [("runtime error", "invalid memory address or nil pointer dereference", None)]
-    assert own(trace) == [("main.(*Store).Get", "/home/me/app/store.go", 12)]
+    assert first_own_frames(trace) == [("main.(*Store).Get", "/home/me/app/store.go", 12)]
     assert [frame.function for frame in trace.failures[0].frames] == ["panic", "main.(*Store).Get", "main.main"]
 
 
 def test_a_rust_panic_is_read_with_and_without_a_backtrace() -> None:
-    assert errors(the(RUST)) == [("panic", "index out of bounds: the len is 3", None)]
-    assert own(the(RUST)) == [("app::store::Store::get", "./src/store.rs", 4)]
-    old = the("thread 'w' panicked at 'called `unwrap()` on `None`', src/lib.rs:7:8\n")
+    assert errors(parse_single_trace(RUST)) == [("panic", "index out of bounds: the len is 3", None)]
+    assert first_own_frames(parse_single_trace(RUST)) == [("app::store::Store::get", "./src/store.rs", 4)]
+    old = parse_single_trace("thread 'w' panicked at 'called `unwrap()` on `None`', src/lib.rs:7:8\n")
     assert errors(old) == [("panic", "called `unwrap()` on `None`", None)]
-    assert own(old) == [(None, "src/lib.rs", 7)]
+    assert first_own_frames(old) == [(None, "src/lib.rs", 7)]
 
 
-def test_ruby_tells_its_cause_behind_its_frames() -> None:
-    trace = the(RUBY)
+def test_a_ruby_cause_is_parsed_after_the_frames_of_the_error() -> None:
+    trace = parse_single_trace(RUBY)
     assert errors(trace) == [
         ("NoMethodError", "undefined method `x' for nil", FailureLink.CAUSED),
         ("Errno::ECONNREFUSED", "refused", None),
     ]
-    assert own(trace) == [("get", "app/store.rb", 12), ("Db#open", "app/db.rb", 3)]
+    assert first_own_frames(trace) == [("get", "app/store.rb", 12), ("Db#open", "app/db.rb", 3)]
 
 
 def test_several_traces_of_one_text_are_kept_apart() -> None:
@@ -236,7 +242,7 @@ def test_text_that_is_no_stack_trace_is_not_read_as_one(text: str) -> None:
 
 
 @given(st.lists(st.sampled_from([line + "\n" for text in ALL for line in text.splitlines()]), max_size=30))
-def test_any_lines_in_any_order_are_read_or_not_and_spans_stay_inside(lines: list[str]) -> None:
+def test_any_order_of_trace_lines_keeps_spans_nested_and_ordered(lines: list[str]) -> None:
     text = "".join(lines)
     behind = 0
     for trace in parse_traces(text):
@@ -247,5 +253,5 @@ def test_any_lines_in_any_order_are_read_or_not_and_spans_stay_inside(lines: lis
 
 
 @given(st.text(max_size=200))
-def test_any_text_is_read_without_an_error(text: str) -> None:
+def test_any_text_is_parsed_for_stack_traces_without_an_error(text: str) -> None:
     parse_traces(text)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from support.stores.memory import Memory
-from unit.ingest.extraction.test_stored_extraction import nodes, told
+from unit.ingest.extraction.test_stored_extraction import live_edges, nodes
 from vicw_shared.model import Label
 
 START = datetime(2026, 5, 4, 9, tzinfo=UTC)
@@ -32,11 +32,11 @@ def turns(*texts: str, **fields: Any) -> list[dict[str, Any]]:
 
 
 async def causes(memory: Memory) -> set[tuple[str, str]]:
-    return {(before, after) for before, _, after in await told(memory, "CAUSED")}
+    return {(before, after) for before, _, after in await live_edges(memory, "CAUSED")}
 
 
 @pytest.mark.parametrize("together", [True, False])
-async def test_what_another_item_tells_in_the_same_words_is_the_same_event(memory: Memory, *, together: bool) -> None:
+async def test_equal_event_phrases_of_a_flow_are_the_same_event(memory: Memory, *, together: bool) -> None:
     said = turns(CRASH, EXPIRED)
     for some in [said] if together else [[one] for one in said]:
         await memory.ingest(*some, extract="rules")
@@ -50,7 +50,7 @@ async def test_what_another_item_tells_in_the_same_words_is_the_same_event(memor
 @pytest.mark.parametrize(
     "apart", [{"sensitivity": "personal"}, {"expires_at": "2099-01-01T00:00:00Z"}, {"flow_id": None}]
 )
-async def test_it_is_another_event_elsewhere_and_where_others_may_not_look(
+async def test_events_of_private_expiring_or_other_flow_items_are_not_shared(
     memory: Memory, apart: dict[str, Any]
 ) -> None:
     said = turns(CRASH, EXPIRED, **apart)
@@ -60,12 +60,12 @@ async def test_it_is_another_event_elsewhere_and_where_others_may_not_look(
     assert (CAUSE, "The payment certificate had expired") in await causes(memory)
 
 
-async def test_what_points_at_somebody_is_told_by_one_item(memory: Memory) -> None:
+async def test_event_phrases_with_a_pronoun_are_not_shared_between_items(memory: Memory) -> None:
     await memory.ingest(*turns("The mail bounced because my key had expired.", "My key had expired because I slept."))
     assert ("I slept", "My key had expired") in await causes(memory)
 
 
-async def test_the_event_stays_while_one_item_tells_of_it(memory: Memory) -> None:
+async def test_a_shared_event_survives_the_retraction_of_one_of_its_items(memory: Memory) -> None:
     await memory.ingest(*turns(CRASH, EXPIRED), extract="rules")
     await memory.retract("t0")
     ((cause, effect),) = await causes(memory)

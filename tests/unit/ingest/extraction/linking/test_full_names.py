@@ -12,26 +12,26 @@ def entity(name: str, guess: str = "person", kind: str | None = None) -> Extract
     return ExtractedEntity(name, name, Label.ENTITY, kind, guess, Span(0, len(name)))
 
 
-def meant(*things: ExtractedEntity) -> dict[str, str]:
+def full_names_of(*things: ExtractedEntity) -> dict[str, str]:
     return {key: full.name for key, full in full_names(things).items()}
 
 
 @pytest.mark.parametrize("part", ["Marit", "marit", "Holm"])
-def test_a_part_of_a_name_means_the_person_wherever_the_full_name_stands(part: str) -> None:
+def test_a_first_or_last_name_refers_to_the_fully_named_person(part: str) -> None:
     full = entity("Marit Ann Holm")
-    assert meant(entity(part, "name"), full) == meant(full, entity(part)) == {part: "Marit Ann Holm"}
-    assert meant(full, entity("Ann", "name")) == {}, "a middle name"
+    assert full_names_of(entity(part, "name"), full) == full_names_of(full, entity(part)) == {part: "Marit Ann Holm"}
+    assert full_names_of(full, entity("Ann", "name")) == {}, "a middle name"
 
 
-def test_a_part_of_two_names_means_neither() -> None:
+def test_a_first_name_shared_by_two_people_refers_to_neither() -> None:
     people = [entity("Erik Aas"), entity("Erik Dahl")]
-    assert meant(*people, entity("Erik"), entity("Aas")) == {"Aas": "Erik Aas"}
+    assert full_names_of(*people, entity("Erik"), entity("Aas")) == {"Aas": "Erik Aas"}
 
 
-def test_a_title_is_no_part_of_a_name() -> None:
-    assert meant(entity("Captain Voss"), entity("Captain"), entity("Voss")) == {"Voss": "Captain Voss"}
+def test_a_title_alone_does_not_refer_to_a_person() -> None:
+    assert full_names_of(entity("Captain Voss"), entity("Captain"), entity("Voss")) == {"Voss": "Captain Voss"}
 
 
-def test_only_people_are_called_by_a_part_of_their_names() -> None:
-    assert meant(entity("New York", "name"), entity("York", "name")) == {}
-    assert meant(entity("Marit Holm"), entity("Marit", kind="symbol")) == {}
+def test_partial_names_are_resolved_for_people_only() -> None:
+    assert full_names_of(entity("New York", "name"), entity("York", "name")) == {}
+    assert full_names_of(entity("Marit Holm"), entity("Marit", kind="symbol")) == {}

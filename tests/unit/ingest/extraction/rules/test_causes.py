@@ -35,7 +35,9 @@ def analyst() -> Analyst:
         ("The root cause of the outage was a full disk.", "a full disk", "the outage"),
     ],
 )
-def test_a_cause_and_its_effect(analyst: Analyst, text: str, cause: str, effect: str) -> None:
+def test_causes_and_effects_are_extracted_from_plain_sentences(
+    analyst: Analyst, text: str, cause: str, effect: str
+) -> None:
     (found,) = causes_in(analyst.analyse([text])[0])
     assert found is not None
     assert text[found.cause.start : found.cause.end] == cause
@@ -57,7 +59,7 @@ def test_a_cause_and_its_effect(analyst: Analyst, text: str, cause: str, effect:
         "She was there when I arrived.",
     ],
 )
-def test_no_cause_where_none_is_told(analyst: Analyst, text: str) -> None:
+def test_plain_sentences_without_a_cause_yield_no_cause(analyst: Analyst, text: str) -> None:
     assert list(causes_in(analyst.analyse([text])[0])) == [None]
 
 
@@ -87,7 +89,7 @@ def test_no_cause_where_none_is_told(analyst: Analyst, text: str) -> None:
         "Ana made a cake for Ben.",
     ],
 )
-def test_the_words_of_a_cue_are_none_where_they_join_no_cause(analyst: Analyst, text: str) -> None:
+def test_cue_words_without_a_causal_meaning_yield_no_cause(analyst: Analyst, text: str) -> None:
     assert list(causes_in(analyst.analyse([text])[0])) == [None]
 
 
@@ -119,7 +121,9 @@ def test_the_words_of_a_cue_are_none_where_they_join_no_cause(analyst: Analyst, 
         ("The trains are late because of the snow; we will walk.", "the snow", "The trains are late"),
     ],
 )
-def test_a_cue_joins_what_stands_in_its_clause(analyst: Analyst, text: str, cause: str, effect: str) -> None:
+def test_a_causal_cue_joins_cause_and_effect_of_its_own_clause(
+    analyst: Analyst, text: str, cause: str, effect: str
+) -> None:
     (found,) = causes_in(analyst.analyse([text])[0])
     assert found is not None
     assert text[found.cause.start : found.cause.end] == cause
@@ -135,24 +139,24 @@ def test_a_cue_joins_what_stands_in_its_clause(analyst: Analyst, text: str, caus
         "It does not run because of the disk but because of the network.",
     ],
 )
-def test_what_is_denied_as_a_cause_is_none_beside_the_one_that_is(analyst: Analyst, text: str) -> None:
+def test_a_denied_cause_beside_the_real_one_is_not_extracted(analyst: Analyst, text: str) -> None:
     (found,) = causes_in(analyst.analyse([text])[0])
     assert found is None or "disk" not in text[found.cause.start : found.cause.end]
 
 
-def test_what_is_not_so_merely_because_of_something_has_no_cue(analyst: Analyst) -> None:
+def test_just_because_after_a_negation_yields_no_cause(analyst: Analyst) -> None:
     (found,) = causes_in(analyst.analyse(["It does not start just because you ask."])[0])
     assert found is None
 
 
-def test_what_may_be_a_cause_is_doubtful(analyst: Analyst) -> None:
+def test_a_hedged_cause_has_a_certainty_of_one_half(analyst: Analyst) -> None:
     for text in ("It might have been caused by mice.", "Perhaps the leak led to the outage."):
         (found,) = causes_in(analyst.analyse([text])[0])
         assert found is not None
         assert found.certainty == 0.5
 
 
-def test_a_root_cause_is_of_what_went_wrong(analyst: Analyst) -> None:
+def test_a_root_cause_is_linked_to_a_sentence_reporting_a_failure(analyst: Analyst) -> None:
     renamed, named = "Done: ci-04 is now called forge-1.", "The root cause was a missing logrotate config."
     assert list(causes_in(analyst.analyse([f"{renamed} {named}"])[0])) == [None, None]
     text = f"The disk filled up on Friday. {renamed} {named}"
@@ -161,7 +165,7 @@ def test_a_root_cause_is_of_what_went_wrong(analyst: Analyst) -> None:
     assert text[found.effect.start : found.effect.end] == "The disk filled up on Friday."
 
 
-def test_a_reason_alone_is_of_the_sentence_before(analyst: Analyst) -> None:
+def test_a_because_fragment_explains_the_sentence_before(analyst: Analyst) -> None:
     text = "The build broke. Because the disk was full."
     _, found = causes_in(analyst.analyse([text])[0])
     assert found is not None
@@ -170,7 +174,7 @@ def test_a_reason_alone_is_of_the_sentence_before(analyst: Analyst) -> None:
     assert list(causes_in(analyst.analyse(["Because the disk was full."])[0])) == [None]
 
 
-def test_therefore_looks_back_to_the_sentence_before(analyst: Analyst) -> None:
+def test_therefore_takes_the_sentence_before_as_its_cause(analyst: Analyst) -> None:
     text = "The disk was full. Therefore the backup stopped."
     first, second = causes_in(analyst.analyse([text])[0])
     assert first is None
@@ -179,7 +183,7 @@ def test_therefore_looks_back_to_the_sentence_before(analyst: Analyst) -> None:
     assert text[second.effect.start : second.effect.end] == "the backup stopped"
 
 
-def test_a_cause_that_is_called_one_looks_back_for_its_effect(analyst: Analyst) -> None:
+def test_a_stated_root_cause_explains_the_sentence_before(analyst: Analyst) -> None:
     text = "Nobody could log in. The root cause was a null pointer in parse_config()."
     _, found = causes_in(analyst.analyse([text])[0])
     assert found is not None
@@ -187,7 +191,7 @@ def test_a_cause_that_is_called_one_looks_back_for_its_effect(analyst: Analyst) 
     assert text[found.effect.start : found.effect.end] == "Nobody could log in."
 
 
-def test_a_reason_that_tells_its_own_effect_does_not_look_back(analyst: Analyst) -> None:
+def test_a_reason_that_names_its_effect_ignores_the_sentence_before(analyst: Analyst) -> None:
     text = "Nobody could log in. The reason I like tea is the taste."
     assert list(causes_in(analyst.analyse([text])[0])) == [None, None]
 
@@ -199,7 +203,7 @@ def test_a_reason_that_tells_its_own_effect_does_not_look_back(analyst: Analyst)
         ("Cache the index in memory\n\nBecause of the slow reads.", "the slow reads"),
     ],
 )
-def test_a_reason_that_stands_alone_is_that_of_the_sentence_before(analyst: Analyst, text: str, cause: str) -> None:
+def test_a_because_paragraph_explains_the_paragraph_before(analyst: Analyst, text: str, cause: str) -> None:
     first, found = causes_in(analyst.analyse([text])[0])
     assert first is None
     assert found is not None
@@ -207,11 +211,11 @@ def test_a_reason_that_stands_alone_is_that_of_the_sentence_before(analyst: Anal
     assert text[found.effect.start : found.effect.end] == "Cache the index in memory"
 
 
-def test_a_reason_alone_in_a_text_is_that_of_nothing(analyst: Analyst) -> None:
+def test_a_because_fragment_alone_in_a_text_yields_no_cause(analyst: Analyst) -> None:
     assert list(causes_in(analyst.analyse(["Because reads were slow."])[0])) == [None]
 
 
-def test_a_reason_before_its_effect_does_not_look_back(analyst: Analyst) -> None:
+def test_a_leading_because_clause_does_not_explain_the_sentence_before(analyst: Analyst) -> None:
     text = "I know. Because he lied she left him."
     _, found = causes_in(analyst.analyse([text])[0])
     assert found is None or text[found.effect.start : found.effect.end] != "I know."
@@ -221,5 +225,5 @@ def test_therefore_at_the_start_of_a_text_has_no_cause(analyst: Analyst) -> None
     assert list(causes_in(analyst.analyse(["Therefore the backup stopped."])[0])) == [None]
 
 
-def test_nothing_is_found_in_nothing() -> None:
+def test_an_empty_text_yields_no_causes() -> None:
     assert list(causes_in([])) == []

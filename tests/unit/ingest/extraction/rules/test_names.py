@@ -35,7 +35,7 @@ def found(analyst: Analyst, text: str) -> dict[str, str]:
         ("Nor did Ana come.", "Ana"),
     ],
 )
-def test_names(analyst: Analyst, text: str, names: str) -> None:
+def test_proper_names_are_found_whole_in_sentences(analyst: Analyst, text: str, names: str) -> None:
     assert found(analyst, text) == dict.fromkeys(filter(None, names.split("|")), "name")
 
 
@@ -58,11 +58,11 @@ def test_names(analyst: Analyst, text: str, names: str) -> None:
         ("give it 4 GB and 20ms", {"4 GB": "amount", "20ms": "amount"}),
     ],
 )
-def test_what_has_a_form_of_its_own(analyst: Analyst, text: str, expected: dict[str, str]) -> None:
+def test_code_paths_urls_handles_and_amounts_are_found(analyst: Analyst, text: str, expected: dict[str, str]) -> None:
     assert found(analyst, text) == expected
 
 
-def test_places_are_those_of_the_text(analyst: Analyst) -> None:
+def test_name_spans_point_at_their_text_in_the_source(analyst: Analyst) -> None:
     text = "Hello.  Ana Maria paid $20 to Ben in src/pay.py."
     for sentence in analyst.analyse([text])[0]:
         for name in names_in(sentence):
@@ -70,5 +70,5 @@ def test_places_are_those_of_the_text(analyst: Analyst) -> None:
 
 
 @given(st.text(alphabet=st.sampled_from("Aa b_.()/$5%`'-&of \n@#"), max_size=60))
-def test_any_text(analyst: Analyst, text: str) -> None:
+def test_names_in_any_text_are_found_without_an_error(analyst: Analyst, text: str) -> None:
     found(analyst, text)

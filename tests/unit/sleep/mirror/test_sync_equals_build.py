@@ -22,7 +22,7 @@ NAMES = ("../..", "CON", "two words", "Two Words", "a/b", "[[x]]", "#", "\u202eg
 TEXTS = ("see [[Secret]]\n# title", "```py\nx[[1]]\n```", "--- \n---", "plain words", "<b>%%hidden", "a\r\nb\x07")
 
 
-def drawn(chance: random.Random, number: int) -> dict[str, object]:
+def random_item(chance: random.Random, number: int) -> dict[str, object]:
     return {
         "id": f"i{number}",
         "text": f"{chance.choice(TEXTS)} {chance.randrange(10**6)}",
@@ -36,17 +36,17 @@ def drawn(chance: random.Random, number: int) -> dict[str, object]:
     }
 
 
-async def happen(memory: Memory, chance: random.Random) -> None:
+async def apply_random_change(memory: Memory, chance: random.Random) -> None:
     context = chance.choice(("ctx", "Ctx", "..", "two words"))
     if chance.random() < 0.25:
         await memory.retract(f"i{chance.randrange(200)}", context=context)
         return
-    items = [drawn(chance, number) for number in sorted(chance.sample(range(200), chance.choice((1, 2, 80))))]
+    items = [random_item(chance, number) for number in sorted(chance.sample(range(200), chance.choice((1, 2, 80))))]
     await memory.ingest(*items, context=context, flow_id=chance.choice((None, "f", "a/../b")))
 
 
 @pytest.mark.parametrize("seed", range(2 * TIMES))
-async def test_a_mirror_that_followed_is_one_that_is_built_anew(tmp_path: Path, seed: int) -> None:
+async def test_a_synced_mirror_equals_a_freshly_built_one(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory(dir=RAM) as folder:
         async with open_memory(Path(folder) / "store", vectors=False) as memory:
@@ -55,7 +55,7 @@ async def test_a_mirror_that_followed_is_one_that_is_built_anew(tmp_path: Path, 
             await mirror.sync()
             for turn in range(8):
                 for _ in range(chance.randrange(1, 4)):
-                    await happen(memory, chance)
+                    await apply_random_change(memory, chance)
                 await mirror.sync()
                 await mirror_of(memory, tmp_path / f"m{turn}", viewer).build()
                 assert pages(tmp_path / "m") == pages(tmp_path / f"m{turn}")
@@ -65,7 +65,7 @@ async def test_a_mirror_that_followed_is_one_that_is_built_anew(tmp_path: Path, 
             assert "[[Secret" not in everything(tmp_path / "m")
 
 
-async def folded(memory: Memory) -> Node:
+async def consolidate_first_three(memory: Memory) -> Node:
     """Fold the first three items of the flow ``f``."""
     graph = memory.standalone.graph
     events = await graph.scan(FlowEvents(Flow(memory.tenant, "ctx", "f")), limit=3)
@@ -79,9 +79,7 @@ async def folded(memory: Memory) -> Node:
     return await graph.write(memory.tenant, "ctx", work)
 
 
-async def test_a_macro_event_stands_there_with_its_proofs_in_place_of_what_it_stands_for(
-    store: Path, tmp_path: Path
-) -> None:
+async def test_a_mirror_shows_a_macro_event_with_proofs_until_restored(store: Path, tmp_path: Path) -> None:
     async with open_memory(store) as memory:
         said = [
             {"id": f"t{n}", "text": f"word{n} was said", "speaker": "Ana", "timestamp": f"2025-03-01T12:0{n}:00Z"}
@@ -90,7 +88,7 @@ async def test_a_macro_event_stands_there_with_its_proofs_in_place_of_what_it_st
         await memory.ingest(*said, flow_id="f")
         mirror = mirror_of(memory, tmp_path / "m")
         await mirror.build()
-        macro = await folded(memory)
+        macro = await consolidate_first_three(memory)
         assert (await mirror.sync()).atoms == 3
         text = everything(tmp_path / "m")
         assert "Ana asks,\nBob answers" in text

@@ -47,14 +47,14 @@ def put_engine_ahead(store: Path, since: datetime) -> None:
     connection.close()
 
 
-async def assert_whole(memory: Memory, tmp_path: Path) -> None:
+async def assert_equals_fresh_build(memory: Memory, tmp_path: Path) -> None:
     """What a run leaves is what a new mirror would be."""
     await mirror_of(memory, tmp_path / "fresh").build()
     assert pages(tmp_path / "m") == pages(tmp_path / "fresh")
     assert_consistent(tmp_path / "m")
 
 
-async def test_a_clock_that_was_ahead_for_a_run_hides_nothing(memory: Memory, tmp_path: Path, clock: Clock) -> None:
+async def test_a_clock_ahead_during_a_sync_hides_no_later_changes(memory: Memory, tmp_path: Path, clock: Clock) -> None:
     mirror = mirror_of(memory, tmp_path / "m")
     await mirror.build()
     clock.ahead = AHEAD
@@ -72,10 +72,12 @@ async def test_a_clock_that_was_ahead_for_a_run_hides_nothing(memory: Memory, tm
     assert not (await mirror.sync()).built, "it is built once"
     await memory.ingest({"id": "d", "text": "later words"})
     await mirror.sync()
-    await assert_whole(memory, tmp_path)
+    await assert_equals_fresh_build(memory, tmp_path)
 
 
-async def test_what_is_over_by_a_clock_that_was_ahead_comes_back(memory: Memory, tmp_path: Path, clock: Clock) -> None:
+async def test_items_expired_by_a_clock_ahead_return_to_the_mirror(
+    memory: Memory, tmp_path: Path, clock: Clock
+) -> None:
     ends = now() + timedelta(hours=2)
     await memory.ingest({"id": "e", "text": "passing words", "expires_at": ends.isoformat()})
     mirror = mirror_of(memory, tmp_path / "m")
@@ -89,7 +91,7 @@ async def test_what_is_over_by_a_clock_that_was_ahead_comes_back(memory: Memory,
 
 
 @pytest.mark.parametrize("looked", [False, True])
-async def test_changes_from_the_future_hide_nothing(
+async def test_changes_with_future_times_hide_no_later_changes(
     memory: Memory, store: Path, tmp_path: Path, clock: Clock, looked: bool
 ) -> None:
     mirror = mirror_of(memory, tmp_path / "m")
@@ -115,10 +117,12 @@ async def test_changes_from_the_future_hide_nothing(
     await memory.ingest({"id": "f", "text": "changed at last"})
     await mirror.sync()
     assert "changed at last" in everything(tmp_path / "m")
-    await assert_whole(memory, tmp_path)
+    await assert_equals_fresh_build(memory, tmp_path)
 
 
-async def test_a_clock_that_goes_back_a_little_is_believed(memory: Memory, tmp_path: Path, clock: Clock) -> None:
+async def test_a_clock_set_back_a_few_minutes_causes_no_extra_build(
+    memory: Memory, tmp_path: Path, clock: Clock
+) -> None:
     mirror = mirror_of(memory, tmp_path / "m")
     await mirror.build()
     for minutes in (4, 0, 9, 0):
@@ -128,10 +132,12 @@ async def test_a_clock_that_goes_back_a_little_is_believed(memory: Memory, tmp_p
         assert status is not None and status.rebuild_reason.startswith("data was stored or changed")
         assert (await mirror.sync()).built
         assert not (await mirror.sync()).built
-    await assert_whole(memory, tmp_path)
+    await assert_equals_fresh_build(memory, tmp_path)
 
 
-async def test_a_mirror_of_a_clock_that_was_behind_is_followed(memory: Memory, tmp_path: Path, clock: Clock) -> None:
+async def test_a_mirror_built_with_a_clock_behind_stays_up_to_date(
+    memory: Memory, tmp_path: Path, clock: Clock
+) -> None:
     clock.ahead = timedelta(days=-20_000)
     mirror = mirror_of(memory, tmp_path / "m")
     await mirror.build()
@@ -141,4 +147,4 @@ async def test_a_mirror_of_a_clock_that_was_behind_is_followed(memory: Memory, t
     assert not (await mirror.sync()).built
     await memory.ingest({"id": "a", "text": "changed words"})
     await mirror.sync()
-    await assert_whole(memory, tmp_path)
+    await assert_equals_fresh_build(memory, tmp_path)

@@ -42,15 +42,13 @@ class Consolidation:
 
 
 @pytest.mark.parametrize(("macros", "changed", "again"), [(1, 0, False), (1, 1, True), (0, 1, False)])
-async def test_what_changed_meanwhile_is_looked_at_again_while_anything_is_consolidated(
-    macros: int, changed: int, again: bool
-) -> None:
+async def test_a_context_changed_during_its_consolidation_stays_due(macros: int, changed: int, again: bool) -> None:
     consolidation: Any = Consolidation(ConsolidationReport(macros=macros, changed=changed))
     assert await catch_up(consolidation, ConsolidationSettings(interactions=6)) == CatchUpResult(None)
     assert consolidation.noted == ([] if again else [GROWN])
 
 
-async def test_how_far_it_is_is_noted_where_something_has_grown() -> None:
+async def test_catch_up_records_job_runs_only_while_there_are_arrivals() -> None:
     consolidation: Any = Consolidation(ConsolidationReport(macros=1, next=FlowBookmark(Flow("t", "c", "f"))))
     caught = await catch_up(consolidation, ConsolidationSettings(interactions=6))
     (begun, first) = consolidation.rounds_noted

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from support.stores.memory import Memory
-from unit.ingest.extraction.test_stored_extraction import nodes, told
+from unit.ingest.extraction.test_stored_extraction import live_edges, nodes
 from vicw_shared.model import Label
 
 STORIES = Path(__file__).parents[3] / "support" / "stories"
@@ -29,7 +29,7 @@ def novel(name: str = "novel.txt") -> Iterator[dict[str, Any]]:
 
 async def causes_of(memory: Memory, effect: str) -> list[str]:
     """Return the chain of causes behind an event, the nearest first."""
-    caused = {after: before for before, _, after in await told(memory, "CAUSED")}
+    caused = {after: before for before, _, after in await live_edges(memory, "CAUSED")}
     chain = []
     while effect in caused:
         effect = caused.pop(effect)
@@ -37,19 +37,19 @@ async def causes_of(memory: Memory, effect: str) -> list[str]:
     return chain
 
 
-async def test_a_days_chat(memory: Memory) -> None:
+async def test_a_sample_chat_yields_its_causes_and_a_single_flow(memory: Memory) -> None:
     for turn in chat():
         await memory.ingest(turn, context="day")
 
     assert await causes_of(memory, "The integration tests timed out") == ["the staging database was locked"]
     assert await causes_of(memory, "The hotel in Porto cancelled the booking") == ["a burst pipe"]
-    assert await told(memory, "SUPERSEDES") == set(), "rules replace nothing"
+    assert await live_edges(memory, "SUPERSEDES") == set(), "rules replace nothing"
     flows = {node.source_id: node.flow_id for node in await nodes(memory, Label.EVENT) if node.content_hash}
     assert len({flows[f"t{n}"] for n in (*AT_WORK, *IN_PORTO)}) == 1, "one session is one flow"
     assert (await memory.check()).violations == []
 
 
-async def test_a_small_novel(memory: Memory) -> None:
+async def test_a_sample_novel_yields_its_causes_people_and_agents(memory: Memory) -> None:
     await memory.ingest(*novel(), context="novel", domain="prose", flow_id="salt road")
 
     assert await causes_of(memory, "The oil ran out at midnight") == [
@@ -58,7 +58,7 @@ async def test_a_small_novel(memory: Memory) -> None:
     ], "what one chapter tells of is the cause of what another does"
     people = {node.name for node in await nodes(memory, Label.ENTITY) if node.subtype == "person"}
     assert people == {"Mara", "Josiah", "Edran", "Captain Voss", "Mistress Quill", "Quill"}
-    done = await told(memory, "INITIATED")
+    done = await live_edges(memory, "INITIATED")
     assert ("Captain Voss", "INITIATED", "Voss blamed the keeper.") in done
     assert ("Brandt", "INITIATED", "Brandt freed Josiah that evening.") in done
     assert (await memory.check()).violations == []

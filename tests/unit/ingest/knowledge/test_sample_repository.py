@@ -10,7 +10,7 @@ import pytest
 
 from support.stores.graph_queries import Asker
 from support.stores.memory import Memory
-from unit.ingest.extraction.test_stored_extraction import told
+from unit.ingest.extraction.test_stored_extraction import live_edges
 from vicw_shared.model import Label
 from vicw_shared.ports import Edges, Nodes
 from vicw_standalone.drawing.picture import draw
@@ -49,10 +49,10 @@ async def bridges(memory: Memory) -> set[tuple[str, str, str]]:
     }
 
 
-async def test_it_is_right_to_a_readers_eye(memory: Memory) -> None:
+async def test_a_sample_repository_yields_its_links_folders_and_dependencies(memory: Memory) -> None:
     answer = await memory.ingest(*pages(), context="repo", extract="rules")
 
-    assert await told(memory, "LINKS_TO") == {
+    assert await live_edges(memory, "LINKS_TO") == {
         ("Harbourmaster", "LINKS_TO", "Handbook"),
         ("Harbourmaster", "LINKS_TO", "Getting started > Run it"),
         ("Handbook", "LINKS_TO", "Getting started"),
@@ -66,13 +66,13 @@ async def test_it_is_right_to_a_readers_eye(memory: Memory) -> None:
         ("Deployment policy", "LINKS_TO", "On call > Who is called"),
         ("Notes on decisions", "LINKS_TO", "Deployment policy"),
     }
-    assert await told(memory, "REFERENCES") == {
+    assert await live_edges(memory, "REFERENCES") == {
         ("Harbourmaster", "REFERENCES", "src/harbour/berths.py"),
         ("Harbourmaster", "REFERENCES", "web/src/index.ts"),
         ("Getting started", "REFERENCES", "allocate_berth"),
         ("On call", "REFERENCES", "https://tides.example.org/api"),
     }
-    needs = await told(memory, "DEPENDS_ON")
+    needs = await live_edges(memory, "DEPENDS_ON")
     assert needs >= {
         ("src/harbour/berths.py", "DEPENDS_ON", "src/harbour/retry.py"),
         ("src/harbour/berths.py", "DEPENDS_ON", "src/harbour/main.py"),
@@ -80,15 +80,15 @@ async def test_it_is_right_to_a_readers_eye(memory: Memory) -> None:
         ("web/src/index.ts", "DEPENDS_ON", "web/src/client.ts"),
     }
     assert not {target for _, _, target in needs} & {"harbour.main", "src/harbour/retry", "web/src/client"}
-    assert await told(memory, "HAS_INDEX") == {
+    assert await live_edges(memory, "HAS_INDEX") == {
         ("harbour/", "HAS_INDEX", "Harbourmaster"),
         ("harbour/docs/", "HAS_INDEX", "Handbook"),
     }
-    assert await told(memory, "HAS_ENTRYPOINT") == {
+    assert await live_edges(memory, "HAS_ENTRYPOINT") == {
         ("harbour/", "HAS_ENTRYPOINT", "Harbourmaster"),
         ("harbour/src/harbour/", "HAS_ENTRYPOINT", "src/harbour/main.py"),
     }
-    assert await told(memory, "CONTAINS") >= {
+    assert await live_edges(memory, "CONTAINS") >= {
         ("harbour/", "CONTAINS", "harbour/docs/"),
         ("harbour/docs/", "CONTAINS", "harbour/docs/policies/"),
         ("harbour/docs/policies/", "CONTAINS", "Deployment policy"),
@@ -109,7 +109,7 @@ async def test_it_is_right_to_a_readers_eye(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("pages_first", [True, False])
-async def test_which_page_governs_which_memory(memory: Memory, pages_first: bool) -> None:
+async def test_bridges_link_pages_to_memories_in_either_order_of_arrival(memory: Memory, pages_first: bool) -> None:
     sides = [(turns, "chat"), (pages, "repo")]
     for side, context in reversed(sides) if pages_first else sides:
         await memory.ingest(*side(), context=context, extract="rules")
@@ -125,7 +125,7 @@ async def test_which_page_governs_which_memory(memory: Memory, pages_first: bool
     }
 
 
-async def test_the_picture_says_it(memory: Memory) -> None:
+async def test_a_walk_from_a_policy_draws_its_bridge_with_confidence(memory: Memory) -> None:
     await memory.ingest(*pages(), context="repo", extract="rules")
     await memory.ingest(*turns(), context="chat", extract="rules")
     asker = Asker(memory.standalone.graph, "default")
