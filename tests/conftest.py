@@ -22,7 +22,7 @@ pytest_plugins = ["support.servers.plugin"]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def nobody_at_work() -> Iterator[None]:
+def no_consolidation_at_work() -> Iterator[None]:
     """No comparison of the stores waits for a consolidation that is at work: in a test it knows of it.
 
     For all tests at once: a patch of each would be undone last, and what a test breaks stay so until its stores close.

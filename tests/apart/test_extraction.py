@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from apart.conftest import Prepared
-from support.fakes.chat_server import Chat, chatting_beside, told
+from support.fakes.chat_server import Chat, extraction_json, serve_chat_in_thread
 from support.processes.platform import Platform
 from support.processes.server import eventually
 
 pytestmark = [pytest.mark.servers, pytest.mark.process]
 READER = ("celery", "-A", "vicw_ingest.worker", "worker", "-Q", "extract", "-l", "info")
 ITEM = {"id": "x", "text": "Mara took the amulet. So Edran rode north, because the vault was open."}
-GOOD = told(
+GOOD = extraction_json(
     entities=[{"id": "e1", "name": "Mara", "subtype": "thief"}],
     events=[{"id": "v1", "name": "Mara steals the amulet", "quote": "Mara took the amulet"}],
     relations=[{"source": "e1", "type": "INITIATED", "target": "v1", "certainty": None, "desc": None}],
@@ -25,7 +25,7 @@ GOOD = told(
 
 @pytest.fixture(scope="module")
 def chat() -> Iterator[Chat]:
-    with chatting_beside(GOOD, pause=1.0) as opened:
+    with serve_chat_in_thread(GOOD, pause=1.0) as opened:
         yield opened
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from apart.conftest import Prepared
-from support.fakes.embedding_server import Foreign, serving_beside
+from support.fakes.embedding_server import EmbeddingServer, serve_embeddings_in_thread
 from support.processes.platform import Platform
 from support.processes.server import eventually
 
@@ -17,14 +17,14 @@ pytestmark = pytest.mark.process
 
 
 @pytest.fixture
-def foreign() -> Iterator[Foreign]:
-    with serving_beside("their-model") as serving:
+def foreign() -> Iterator[EmbeddingServer]:
+    with serve_embeddings_in_thread("their-model") as serving:
         serving.refuses = "poison"
         yield serving
 
 
 @pytest.fixture
-def platform(prepared: Prepared, tmp_path: Path, foreign: Foreign) -> Iterator[Platform]:
+def platform(prepared: Prepared, tmp_path: Path, foreign: EmbeddingServer) -> Iterator[Platform]:
     """The services over the run's servers, with an embedder that can be told what to refuse."""
     with prepared(tmp_path) as made:
         made.variables["VICW_INGEST_MAX_TRIES"] = "1"
@@ -32,7 +32,9 @@ def platform(prepared: Prepared, tmp_path: Path, foreign: Foreign) -> Iterator[P
         yield made
 
 
-def test_a_passage_the_embedder_refuses_is_dead_listed_and_replayed(platform: Platform, foreign: Foreign) -> None:
+def test_a_passage_the_embedder_refuses_is_dead_listed_and_replayed(
+    platform: Platform, foreign: EmbeddingServer
+) -> None:
     platform.worker().start()
     items = [{"id": "bad", "text": "the poison of the harbour"}, {"id": "good", "text": "an apple"}]
     job = platform.remember(*items, wait=False).json()["job"]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from apart.test_crashes import TOKENS_PER_QUESTION, found
-from support.clients.reader import Asker
+from support.clients.reader import Reader
 from support.clients.thread import Client
 from support.clients.writer import Ledger, Writer
 from support.processes.platform import Platform, Service, send, send_anew
@@ -57,7 +57,7 @@ def test_writes_and_questions_succeed_while_the_sleep_worker_is_killed(
     sleeper = platform.sleeper(**NIGHTLY, **_SLOWLY)
     ledger, caught, chance = Ledger(), Counter[str](), random.Random(7)
     writers = [Writer(kind, n, ledger, lambda: platform.ingest.url, platform.headers) for n, kind in enumerate(_KINDS)]
-    asker = Asker(7, ledger, lambda: platform.retrieval.url, platform.headers)
+    asker = Reader(7, ledger, lambda: platform.retrieval.url, platform.headers)
     clients: list[Client] = [*writers, asker]
     try:
         for client in clients:

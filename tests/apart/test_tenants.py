@@ -14,9 +14,9 @@ from support.api.tenant_isolation import (
     PROBES,
     RETRACT,
     RETRIEVE,
+    check_isolation,
+    check_queue_fairness,
     endpoints,
-    leave_each_other_alone,
-    leave_room_for_each_other,
 )
 from support.processes.platform import Platform
 
@@ -35,11 +35,11 @@ def test_tenants_are_isolated_on_every_endpoint(platform: Platform) -> None:
     urls = {probe: [ingest, retrieval] for probe in PROBES}
     urls |= {endpoint: [retrieval] for endpoint in (RETRIEVE, *GRAPH)}
     urls |= {endpoint: [ingest] for endpoint in written}
-    leave_each_other_alone(urls, (platform.key("--tenant", "ana"), platform.key("--tenant", "bob")), indexed=False)
+    check_isolation(urls, (platform.key("--tenant", "ana"), platform.key("--tenant", "bob")), indexed=False)
 
 
 def test_a_full_backlog_share_of_one_tenant_does_not_block_another(platform: Platform) -> None:
     limits = {"VICW_INGEST_MAX_BACKLOG": "100000", "VICW_INGEST_BACKLOG_SHARE": "0.0001"}
     small = platform.add("small", "vicw_ingest", VICW_HOST="0.0.0.0", **limits).start()
     urls = {INGEST: [small.url]}
-    leave_room_for_each_other(urls, (platform.key("--tenant", "cara"), platform.key("--tenant", "dan")), most=10)
+    check_queue_fairness(urls, (platform.key("--tenant", "cara"), platform.key("--tenant", "dan")), most=10)

@@ -10,7 +10,7 @@ import pytest
 from support.processes.platform import Platform, Service
 from support.processes.server import eventually
 from support.servers.redis import RedisServer
-from support.stories.week import AWAKE, DAYS, NIGHTLY, NIGHTS, House, require_readable
+from support.stories.week import AWAKE, DAYS, NIGHTLY, NIGHTS, WeekScenario, require_readable
 from vicw_shared.adapters.celery_queue import CONSOLIDATE, DREAM, make_celery
 from vicw_shared.settings import RedisSettings
 
@@ -26,7 +26,7 @@ def test_a_week_of_nightly_maintenance_keeps_all_answers(
     platform.worker().start()
     sleeper, clock = platform.sleeper(**settings).start(), platform.beat(**settings)
     platform.variables |= {"VICW_MIRROR_PATH": str(mirror)}
-    house = House(
+    house = WeekScenario(
         lambda: platform.ingest.url,
         lambda: platform.retrieval.url,
         lambda *command: platform.vicw(*command, "--platform"),

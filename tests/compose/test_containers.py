@@ -22,7 +22,7 @@ def key(compose: Compose) -> str:
     return compose.key()
 
 
-def test_everything_is_healthy(compose: Compose) -> None:
+def test_all_containers_become_healthy(compose: Compose) -> None:
     states = compose.states()
     assert {name: states.pop(name) for name in ONE_SHOTS} == dict.fromkeys(ONE_SHOTS, "exited 0")
     assert set(states.values()) == {"healthy"}, states
@@ -31,7 +31,7 @@ def test_everything_is_healthy(compose: Compose) -> None:
     assert "deadlock" not in logs.lower(), "what starts together is no news"
 
 
-def test_the_lines_of_the_readme_work(compose: Compose, key: str) -> None:
+def test_the_readme_commands_for_services_work(compose: Compose, key: str) -> None:
     section = (ROOT / "README.md").read_text("utf-8").split("## As services")[1].split("\n## ")[0]
     curls = re.findall(r"^curl .*?(?=\n\n|\n```|\ncurl )", section, re.MULTILINE | re.DOTALL)
     assert len(curls) == 2
@@ -51,19 +51,19 @@ def test_the_lines_of_the_readme_work(compose: Compose, key: str) -> None:
     assert answer["degraded"] == []
 
 
-def test_both_images_can_send_traces(compose: Compose) -> None:
+def test_both_images_include_opentelemetry(compose: Compose) -> None:
     for service in ("ingest", "embedding"):
         compose("exec", "-T", service, "python", "-c", "import vicw_shared.adapters.opentelemetry")
 
 
-def test_nobody_gets_in_without_a_key(compose: Compose) -> None:
+def test_requests_without_an_api_key_are_refused(compose: Compose) -> None:
     assert compose.ask(None, "what?").status_code == 401
     assert compose.remember(None, {"text": "x"}).status_code == 401
     program = "import http.client as h; c = h.HTTPConnection('embedding', 8080); c.request('GET', '/v1/models')"
     assert compose("exec", "-T", "ingest", "python", "-c", f"{program}; print(c.getresponse().status)").strip() == "401"
 
 
-def test_processes_are_nobody_on_file_systems_that_nobody_writes(compose: Compose) -> None:
+def test_containers_run_unprivileged_on_read_only_file_systems(compose: Compose) -> None:
     for service in (
         "ingest",
         "ingest-worker",
@@ -80,7 +80,7 @@ def test_processes_are_nobody_on_file_systems_that_nobody_writes(compose: Compos
 
 
 @pytest.mark.parametrize("service", ["neo4j", "qdrant", "redis", "embedding", "ingest", "ingest-worker"])
-def test_what_is_killed_comes_back_with_everything(compose: Compose, key: str, service: str) -> None:
+def test_a_killed_container_restarts_without_data_loss(compose: Compose, key: str, service: str) -> None:
     word = f"zebra{service.replace('-', '')}"
     assert compose.remember(key, {"id": service, "text": f"The {word} sleeps in the barn."}).status_code == 201
     container = compose.container(service)
@@ -104,7 +104,7 @@ def test_what_is_killed_comes_back_with_everything(compose: Compose, key: str, s
     ] == ("unchanged")
 
 
-def test_a_backup_is_what_was_there(compose: Compose, key: str, tmp_path: Path) -> None:
+def test_restore_brings_back_the_state_of_the_backup(compose: Compose, key: str, tmp_path: Path) -> None:
     assert compose.remember(key, {"id": "kept", "text": "The otter keeps a ledger."}).status_code == 201
     folder = tmp_path / "backup"
     compose.run([str(ROOT / "deploy/backup"), str(folder)], within=600)
@@ -122,7 +122,7 @@ def test_a_backup_is_what_was_there(compose: Compose, key: str, tmp_path: Path) 
     assert ("kept" in found, "later" in found) == (True, False)
 
 
-def test_without_vectors_a_backup_is_embedded_anew(compose: Compose, key: str, tmp_path: Path) -> None:
+def test_a_backup_restored_without_vectors_is_embedded_again(compose: Compose, key: str, tmp_path: Path) -> None:
     assert compose.remember(key, {"id": "again", "text": "The lynx mends a clock."}).status_code == 201
     folder = tmp_path / "backup"
     compose.run([str(ROOT / "deploy/backup"), str(folder)], within=600)
@@ -136,7 +136,7 @@ def test_without_vectors_a_backup_is_embedded_anew(compose: Compose, key: str, t
     eventually(found, bool, 180, "the passages are embedded anew")
 
 
-def test_the_stores_agree_at_the_end(compose: Compose) -> None:
+def test_the_platform_check_is_clean_after_all_tests(compose: Compose) -> None:
     eventually(
         lambda: compose("run", "--rm", "-T", "vicw", "check", "--platform").splitlines(),
         lambda lines: lines[-1] == "clean" and ", 0 waiting" in lines[0],

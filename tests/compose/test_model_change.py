@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.process, pytest.mark.timeout(3600)]
 NAMED = "snowflake-arctic-embed-l-v2.0"
 
 
-def lines(other: str, env_file: Path) -> list[str]:
+def model_change_scripts(other: str, env_file: Path) -> list[str]:
     """Return the two scripts of the page, with a model that is at hand and a file of variables of our own."""
     section = (ROOT / "docs/operations.md").read_text("utf-8").split("\n## Containers\n")[1].split("\n## ")[0]
     scripts = [script for script in re.findall(r"```sh\n(.*?)```", section, re.DOTALL) if "embedding-next" in script]
@@ -27,7 +27,7 @@ def lines(other: str, env_file: Path) -> list[str]:
     ]
 
 
-def test_the_lines_of_the_operations_page_change_the_model(compose: Compose, tmp_path: Path) -> None:
+def test_the_commands_of_the_operations_page_change_the_model(compose: Compose, tmp_path: Path) -> None:
     key = compose.key()
     assert compose.remember(key, {"id": "before", "text": "The heron waits in the reeds."}).status_code == 201
     model = tiny_gguf.encoder(tmp_path / "other.gguf")
@@ -37,7 +37,7 @@ def test_the_lines_of_the_operations_page_change_the_model(compose: Compose, tmp
     env_file.touch()
     compose.variables["COMPOSE_ENV_FILES"] = str(env_file)
 
-    build, settle = lines("other", env_file)
+    build, settle = model_change_scripts("other", env_file)
     told = compose.run(["bash", "-ec", build], within=600)
     assert "embedded with other" in told
     compose.run(["bash", "-ec", settle], within=600)

@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from support.processes.server import Server, require_clean, room
+from support.processes.server import Server, require_clean, temporary_directory
 from vicw_embedding import minilm
 
 type Serve = Callable[..., Server]
@@ -23,7 +23,7 @@ def models_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def server(models_dir: Path) -> Iterator[Server]:
     """One server for all tests that leave it running; its store must be clean in the end."""
-    with room() as directory:
+    with temporary_directory() as directory:
         running = Server(directory / "data", models_dir)
         running.start()
         try:
@@ -44,7 +44,7 @@ def http(server: Server) -> Iterator[httpx.Client]:
 def serve(models_dir: Path) -> Iterator[Serve]:
     """Make a server of the test's own, over a data directory of its own or the one given."""
     made: list[Server] = []
-    with room() as directory:
+    with temporary_directory() as directory:
 
         def make(data_dir: Path | None = None, **variables: str) -> Server:
             server = Server(data_dir or directory / "data", models_dir, **variables)

@@ -92,7 +92,7 @@ RELATIONS: list[tuple[str, dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("flaw", "field"), [case[1:] for case in ITEMS], ids=[case[0] for case in ITEMS])
-def test_a_wrong_item_is_named_and_its_whole_request_refused(
+def test_an_invalid_item_refuses_the_whole_request_and_names_the_field(
     server: Server, http: httpx.Client, flaw: dict[str, Any], field: str
 ) -> None:
     bad = {"id": "bad", "text": "An item with a flaw.", **flaw}
@@ -104,7 +104,7 @@ def test_a_wrong_item_is_named_and_its_whole_request_refused(
 @pytest.mark.parametrize(
     ("flaw", "field", "slug"), [case[1:] for case in RELATIONS], ids=[case[0] for case in RELATIONS]
 )
-def test_a_wrong_relation_is_named_and_its_whole_request_refused(
+def test_an_invalid_relation_refuses_the_whole_request_and_names_the_field(
     server: Server, http: httpx.Client, flaw: dict[str, Any], field: str, slug: str
 ) -> None:
     bad = {"id": "bad", "text": "Mara finds the amulet.", **flaw}
@@ -133,13 +133,15 @@ def test_a_wrong_relation_is_named_and_its_whole_request_refused(
         ({"items": [{"id": "no-text"}]}, "items[0].text"),
     ],
 )
-def test_a_wrong_request_is_named(server: Server, http: httpx.Client, fields: dict[str, Any], field: str) -> None:
+def test_an_invalid_ingest_request_is_refused_by_field(
+    server: Server, http: httpx.Client, fields: dict[str, Any], field: str
+) -> None:
     with stores_nothing(server):
         problem = refused(http, "/ingest", {"context": "bad input", **fields})
     assert [error["field"] for error in problem["errors"]] == [field]
 
 
-def test_every_wrong_field_is_named_at_once(server: Server, http: httpx.Client) -> None:
+def test_all_invalid_fields_are_named_in_one_answer(server: Server, http: httpx.Client) -> None:
     with stores_nothing(server):
         problem = refused(http, "/ingest", {"items": [{"id": 1}, {"text": "a", "tags": 1}], "extra": 1})
     fields = {error["field"] for error in problem["errors"]}
@@ -177,10 +179,12 @@ def test_every_wrong_field_is_named_at_once(server: Server, http: httpx.Client) 
         ({"context": "\ud800"}, "context"),
     ],
 )
-def test_a_wrong_question_is_named(http: httpx.Client, fields: dict[str, Any], field: str) -> None:
+def test_an_invalid_retrieve_request_is_refused_by_field(
+    http: httpx.Client, fields: dict[str, Any], field: str
+) -> None:
     problem = refused(http, "/retrieve", {"query": "what is it?", **fields})
     assert [error["field"] for error in problem["errors"]] == [field]
 
 
-def test_a_question_without_a_query_is_named(http: httpx.Client) -> None:
+def test_a_retrieve_request_without_a_query_is_refused(http: httpx.Client) -> None:
     assert [error["field"] for error in refused(http, "/retrieve", {})["errors"]] == ["query"]

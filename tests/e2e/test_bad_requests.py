@@ -73,7 +73,7 @@ def test_a_body_that_is_no_json_object_is_refused(server: Server, http: httpx.Cl
         pytest.param(f'"importance": {"9" * 4_000}', "items[0].importance", id="a share of 4000 digits"),
     ],
 )
-def test_a_number_that_json_or_a_float_does_not_know_is_refused(
+def test_nan_infinity_and_oversized_numbers_are_refused(
     server: Server, http: httpx.Client, field: str, named: str
 ) -> None:
     with stores_nothing(server):
@@ -83,7 +83,7 @@ def test_a_number_that_json_or_a_float_does_not_know_is_refused(
 
 @pytest.mark.parametrize("depth", [99, 100, 300, 600, 950, 1200, 5000])
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":[', "]}")], ids=["lists", "objects"])
-def test_deep_metadata_is_refused_or_comes_back_untouched(
+def test_deeply_nested_metadata_is_refused_or_returned_unchanged(
     server: Server, http: httpx.Client, depth: int, opening: str, closing: str
 ) -> None:
     token = f"deep{uuid.uuid4().hex}"
@@ -100,7 +100,7 @@ def test_deep_metadata_is_refused_or_comes_back_untouched(
     assert problem["errors"][0]["field"] in {"body", "items[0].metadata"}
 
 
-def test_metadata_comes_back_untouched(http: httpx.Client) -> None:
+def test_metadata_is_returned_unchanged(http: httpx.Client) -> None:
     token = f"kept{uuid.uuid4().hex}"
     metadata = {
         "": "", "int": 2**70, "float": 1e-300, "zero": -0.0, "nested": {"a": [1, None, True, {"é": "\U0001f600"}]},
@@ -113,7 +113,7 @@ def test_metadata_comes_back_untouched(http: httpx.Client) -> None:
     assert result["id"] == item["id"]
 
 
-def test_times_at_the_ends_of_the_calendar_come_back(http: httpx.Client) -> None:
+def test_timestamps_at_the_ends_of_the_calendar_are_stored(http: httpx.Client) -> None:
     times = [
         "0001-01-01T00:00:00Z",
         "0001-01-01T23:00:00-01:00",
@@ -142,7 +142,7 @@ def test_a_text_of_50_megabytes_is_refused(server: Server, http: httpx.Client) -
         assert "VICW_MAX_BODY_BYTES" in problem_of(answer, 413, "too-large")["detail"]
 
 
-def test_a_text_over_its_limit_is_named(server: Server, http: httpx.Client) -> None:
+def test_a_text_over_its_limit_is_refused_with_the_setting(server: Server, http: httpx.Client) -> None:
     with stores_nothing(server):
         problem = refused(http, "/ingest", {"context": "big", "items": [{"text": "ab " * 400_000}]})
     assert problem["errors"][0]["field"] == "items[0].text"
@@ -160,7 +160,7 @@ def test_a_hundred_thousand_items_are_refused(server: Server, http: httpx.Client
 @pytest.mark.parametrize(
     "kind", [None, "", "text/plain", "application/x-www-form-urlencoded", "application/xml", "nonsense", "a/json;b=c"]
 )
-def test_a_body_of_another_kind_is_refused_and_told_what_to_send(
+def test_a_body_of_another_content_type_is_refused_with_the_fix(
     server: Server, http: httpx.Client, kind: str | None
 ) -> None:
     headers = {} if kind is None else {"Content-Type": kind}
@@ -189,7 +189,7 @@ def test_a_body_of_another_kind_is_refused_and_told_what_to_send(
         ("GET", "/ingest/jobs/' OR 1=1 --", 404),
     ],
 )
-def test_a_wrong_method_or_address_is_a_problem(http: httpx.Client, method: str, path: str, status: int) -> None:
+def test_a_wrong_method_or_path_is_a_problem_document(http: httpx.Client, method: str, path: str, status: int) -> None:
     slug = "not-found" if status == 404 else "http-405"
     answer = http.request(method, path)
     problem = problem_of(answer, status, slug)
@@ -200,7 +200,7 @@ def test_a_wrong_method_or_address_is_a_problem(http: httpx.Client, method: str,
 
 
 @pytest.mark.parametrize("key", [b"", b"k" * 256], ids=["empty", "too long"])
-def test_a_wrong_idempotency_key_is_refused(server: Server, http: httpx.Client, key: bytes) -> None:
+def test_an_empty_or_too_long_idempotency_key_is_refused(server: Server, http: httpx.Client, key: bytes) -> None:
     body = json.dumps({"context": "key", "items": [{"text": "keyed"}]}).encode()
     with stores_nothing(server):
         answer = http.post(
@@ -224,7 +224,7 @@ def test_an_idempotency_key_belongs_to_one_request(server: Server, http: httpx.C
 @pytest.mark.parametrize(
     ("given", "kept"), [("abc-123", True), ("x" * 128, True), ("x" * 129, False), ("tab\there", False), ("", False)]
 )
-def test_the_request_id_comes_back_if_it_is_sane(http: httpx.Client, given: str, kept: bool) -> None:
+def test_a_valid_request_id_is_returned(http: httpx.Client, given: str, kept: bool) -> None:
     for answer in (
         http.get("/healthz", headers={"X-Request-ID": given}),
         http.get("/nowhere", headers={"X-Request-ID": given}),
@@ -255,7 +255,7 @@ def test_the_request_id_comes_back_if_it_is_sane(http: httpx.Client, given: str,
         "\U0010ffff\ufffe",
     ],
 )
-def test_no_query_is_syntax(http: httpx.Client, query: str) -> None:
+def test_query_text_is_never_interpreted_as_syntax(http: httpx.Client, query: str) -> None:
     answer = post(http, "/retrieve", {"query": query, "explain": True})
     assert answer.status_code == 200, answer.text
     assert answer.json()["degraded"] == []

@@ -9,14 +9,16 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from itertools import batched
+from operator import eq
 from pathlib import Path
 
 import httpx
 import pytest
 
 from support.clients.writer import Ledger, Writer
-from support.processes.server import START_SECONDS, Server, count_nodes, eventually, require_clean, room
+from support.processes.server import START_SECONDS, Server, count_nodes, eventually, require_clean, temporary_directory
 
 pytestmark = [pytest.mark.process, pytest.mark.crash, pytest.mark.timeout(1800)]
 
@@ -89,7 +91,7 @@ class Site:
         with httpx.Client(base_url=self.server.url, timeout=60, trust_env=False) as http:
             for tokens in batched([*alive, *self.ledger.replaced], TOKENS_PER_QUESTION):
                 wanted = {token: 1 if token in alive else 0 for token in tokens}
-                eventually(lambda t=tokens: found(http, t), lambda f, w=wanted: f == w, 120, "every item, once")  # type: ignore[misc]
+                eventually(partial(count_results_by_token, http, tokens), partial(eq, wanted), 120, "every item, once")
             for token, item in random.Random(0).sample(sorted(alive.items()), 20):
                 # By its whole text: the model tells words like these apart too badly to find one among a thousand.
                 body = {"query": self.ledger.texts[token], "channels": ["dense"], "expand": {"hops": 0}}
@@ -98,7 +100,7 @@ class Site:
         assert count_nodes(self.server, "content_hash IS NOT NULL AND retired_at IS NULL") == len(alive)
 
 
-def found(http: httpx.Client, tokens: tuple[str, ...]) -> dict[str, int]:
+def count_results_by_token(http: httpx.Client, tokens: tuple[str, ...]) -> dict[str, int]:
     """Return how many results hold each token."""
     body = {
         "query": " ".join(tokens),
@@ -113,8 +115,8 @@ def found(http: httpx.Client, tokens: tuple[str, ...]) -> dict[str, int]:
     return {token: words[token] for token in tokens}
 
 
-def test_nothing_acknowledged_is_lost_or_doubled(models_dir: Path) -> None:
-    with room() as directory, ThreadPoolExecutor(SITES) as pool:
+def test_acknowledged_items_survive_repeated_kills_without_duplicates(models_dir: Path) -> None:
+    with temporary_directory() as directory, ThreadPoolExecutor(SITES) as pool:
         sites = [Site(directory, models_dir, seed) for seed in range(SITES)]
         ends = [pool.submit(site.suffer, -(-KILLS // SITES)) for site in sites]
         for end in ends:

@@ -27,7 +27,7 @@ def offload(http: httpx.Client, *items: dict[str, Any], key: str, wait: bool = T
     return http.post("/ingest", json=body, headers={"Idempotency-Key": key}).raise_for_status()
 
 
-def test_an_answer_that_comes_back_three_times_changes_no_answer(http: httpx.Client) -> None:
+def test_an_answer_stored_again_three_times_changes_no_later_answer(http: httpx.Client) -> None:
     turns = [
         {"id": f"t{n}", "speaker": speaker, "text": text, "timestamp": f"2026-01-19T10:0{n}:00Z", "flow_id": "night"}
         for n, (speaker, text) in enumerate(STORY)
@@ -53,7 +53,7 @@ def test_an_answer_that_comes_back_three_times_changes_no_answer(http: httpx.Cli
         assert ask(http) == before
 
 
-def test_what_is_said_beside_an_answer_is_found_without_it(http: httpx.Client) -> None:
+def test_new_text_beside_a_quoted_answer_is_stored_without_the_answer(http: httpx.Client) -> None:
     before = ask(http)
     prompt = f"{before['text']}\n\nQuestion: who paid for the repair of the lighthouse stairs?"
     (item,) = offload(http, {"text": prompt, "speaker": "user"}, key="prompt").json()["items"]

@@ -14,7 +14,7 @@ import pytest
 
 from e2e.conftest import Serve
 from support.api.problems import problem_of
-from support.processes.server import Server, eventually, require_clean, room
+from support.processes.server import Server, eventually, require_clean, temporary_directory
 from support.processes.small_disk import Disk, small_disk
 
 pytestmark = pytest.mark.process
@@ -25,7 +25,7 @@ _FILLER = "river stone memory time amulet betrayal".split()
 
 @pytest.fixture
 def disk() -> Iterator[Disk]:
-    with room() as directory, small_disk(directory, 320) as mounted:
+    with temporary_directory() as directory, small_disk(directory, 320) as mounted:
         yield mounted
 
 
@@ -88,7 +88,7 @@ def _remember(server: Server, name: str) -> None:
     assert name in _ask(server, name)
 
 
-def test_writes_are_refused_before_the_disk_is_full_and_go_on_when_there_is_room(serve: Serve, disk: Disk) -> None:
+def test_writes_are_refused_below_the_free_space_limit_and_resume_above(serve: Serve, disk: Disk) -> None:
     server = serve(disk.path / "data", VICW_MIN_FREE_MB=str(_GUARD_MIB))
     server.start()
     _remember(server, "zebra")
@@ -112,7 +112,7 @@ def test_writes_are_refused_before_the_disk_is_full_and_go_on_when_there_is_room
     require_clean(server)
 
 
-def test_the_index_stops_growing_before_its_memory_maps_hit_the_end(serve: Serve, disk: Disk) -> None:
+def test_the_indexer_pauses_before_the_vector_index_fills_the_disk(serve: Serve, disk: Disk) -> None:
     server = serve(disk.path / "data", VICW_MIN_FREE_MB=str(_GUARD_MIB), VICW_INGEST_WAIT_SECONDS="1")
     server.start()
     _remember(server, "zebra")
@@ -136,7 +136,7 @@ def test_the_index_stops_growing_before_its_memory_maps_hit_the_end(serve: Serve
     require_clean(server)
 
 
-def test_a_killed_server_says_so_if_it_has_no_room_to_start_again(serve: Serve, disk: Disk) -> None:
+def test_a_killed_server_refuses_to_restart_without_disk_space(serve: Serve, disk: Disk) -> None:
     server = serve(disk.path / "data", VICW_MIN_FREE_MB=str(_GUARD_MIB))
     server.start()
     _remember(server, "zebra")
@@ -152,7 +152,7 @@ def test_a_killed_server_says_so_if_it_has_no_room_to_start_again(serve: Serve, 
     assert _ask(server, "zebra") == ["zebra"]
 
 
-def test_without_the_guard_the_process_may_die_but_nothing_acknowledged_does(serve: Serve, disk: Disk) -> None:
+def test_acknowledged_items_survive_a_full_disk_without_the_guard(serve: Serve, disk: Disk) -> None:
     """The index's memory maps raise SIGBUS on a full disk: the reason why there is a guard."""
     server = serve(disk.path / "data", VICW_MIN_FREE_MB="0")
     server.start()

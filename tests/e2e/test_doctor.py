@@ -11,7 +11,7 @@ from support.processes.server import run
 pytestmark = pytest.mark.process
 
 
-def test_doctor_looks_beside_a_running_server_and_after_it_was_killed(serve: Serve) -> None:
+def test_doctor_reports_beside_a_running_and_after_a_killed_server(serve: Serve) -> None:
     server = serve()
     server.start()
     body = {"context": "zoo", "items": [{"id": "a", "text": "A zebra grazes."}]}

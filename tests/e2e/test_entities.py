@@ -29,7 +29,7 @@ def vicw(server: Server, *arguments: str, code: int = 0) -> str:
     return done.stdout if code == 0 else done.stderr
 
 
-def test_who_is_who_is_decided_on_the_command_line(serve: Serve) -> None:
+def test_the_entities_command_merges_splits_renames_and_identifies(serve: Serve) -> None:
     server = serve()
     server.start()
     body = {"context": "chat", "extract": "none", "items": ITEMS}

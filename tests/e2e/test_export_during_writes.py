@@ -11,12 +11,12 @@ import pytest
 
 from e2e.conftest import Serve
 from support.processes.server import require_clean, run
-from support.stores.exports import same
+from support.stores.exports import assert_same_exports
 
 pytestmark = pytest.mark.process
 
 
-def test_what_a_running_server_has_comes_into_another(serve: Serve, tmp_path: Path) -> None:
+def test_an_export_of_a_running_server_is_imported_into_another(serve: Serve, tmp_path: Path) -> None:
     server = serve()
     server.start()
     over = threading.Event()
@@ -47,7 +47,7 @@ def test_what_a_running_server_has_comes_into_another(serve: Serve, tmp_path: Pa
     other = serve(tmp_path / "other")
     assert run(other, "import", str(tmp_path / "one")).returncode == 0
     assert run(other, "export", "--to", str(tmp_path / "two")).returncode == 0
-    same(tmp_path / "one", tmp_path / "two")
+    assert_same_exports(tmp_path / "one", tmp_path / "two")
     other.start()
     body = {"query": "How often did Ana meet Ben?"}
     answer = httpx.post(f"{other.url}/retrieve", json=body, timeout=60, trust_env=False).raise_for_status().json()

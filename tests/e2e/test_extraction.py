@@ -14,14 +14,14 @@ import httpx
 import pytest
 
 from e2e.conftest import Serve
-from support.fakes.chat_server import chatting_beside, told
+from support.fakes.chat_server import extraction_json, serve_chat_in_thread
 from support.models import tiny_gguf
 from support.processes.server import Server, eventually, require_clean, run
 from support.servers.machine import free_port
 
 pytestmark = pytest.mark.process
 TEXT = "Mara took the amulet. So Edran rode north, because the vault was open."
-GOOD = told(
+GOOD = extraction_json(
     entities=[{"id": "e1", "name": "Mara", "subtype": "thief"}],
     events=[{"id": "v1", "name": "Mara steals the amulet", "quote": "Mara took the amulet"}],
     relations=[{"source": "e1", "type": "INITIATED", "target": "v1", "certainty": None, "desc": None}],
@@ -36,7 +36,7 @@ def remember(server: Server, extract: str, *, wait: bool = True, name: str = "x"
     return response
 
 
-def told_by_model(server: Server) -> int:
+def count_llm_edges(server: Server) -> int:
     path = f"file:{server.data_dir}/graph.sqlite3?mode=ro"
     with contextlib.closing(sqlite3.connect(path, uri=True)) as graph:
         sql = "SELECT count(*) FROM edge WHERE created_by = 'llm:scripted' AND type = 'INITIATED'"
@@ -52,21 +52,21 @@ def metric(server: Server, line: str) -> bool:
     return line in httpx.get(f"{server.url}/metrics", trust_env=False).text
 
 
-def test_who_asks_for_the_model_waits_for_it_and_nobody_else_does(serve: Serve) -> None:
-    with chatting_beside(GOOD, pause=1.0) as chat:
+def test_only_requests_with_extract_llm_wait_for_the_model(serve: Serve) -> None:
+    with serve_chat_in_thread(GOOD, pause=1.0) as chat:
         server = serve(VICW_LLM_URL=chat.url)
         server.start()
         assert remember(server, "llm")["items"][0]["extraction"] == "done"
-        assert told_by_model(server) == 1
+        assert count_llm_edges(server) == 1
         assert remember(server, "rules", name="rules")["items"][0]["extraction"] is None
         assert remember(server, "auto", name="y")["items"][0]["extraction"] == "pending"
-        eventually(lambda: told_by_model(server), lambda count: count == 2, 20, "the model reads behind the request")
+        eventually(lambda: count_llm_edges(server), lambda count: count == 2, 20, "the model reads behind the request")
         assert metric(server, 'vicw_llm_tokens_total{direction="in"} 200.0')
         assert server.stop() == 0
     require_clean(server)
 
 
-def test_without_a_model_to_ask_for_one_is_an_error_that_says_what_to_set(serve: Serve) -> None:
+def test_extract_llm_without_a_model_is_refused_with_the_setting(serve: Serve) -> None:
     server = serve()
     server.start()
     body = {"context": "c", "items": [{"text": TEXT}], "extract": "llm"}
@@ -75,33 +75,33 @@ def test_without_a_model_to_ask_for_one_is_an_error_that_says_what_to_set(serve:
     assert remember(server, "auto")["items"][0]["extraction"] is None
 
 
-def test_a_kill_while_the_model_reads_loses_nothing(serve: Serve) -> None:
-    with chatting_beside(GOOD, pause=2.0) as chat:
+def test_a_server_killed_during_llm_extraction_extracts_after_restart(serve: Serve) -> None:
+    with serve_chat_in_thread(GOOD, pause=2.0) as chat:
         server = serve(VICW_LLM_URL=chat.url)
         server.start()
         assert remember(server, "auto")["items"][0]["extraction"] == "pending"
         eventually(lambda: len(chat.asked), bool, 20, "the model is asked")
         server.kill()
-        assert told_by_model(server) == 0
+        assert count_llm_edges(server) == 0
         server.start()
-        eventually(lambda: told_by_model(server), lambda count: count == 1, 30, "it is read after the restart")
+        eventually(lambda: count_llm_edges(server), lambda count: count == 1, 30, "it is read after the restart")
         assert server.stop() == 0
     require_clean(server)
 
 
-def test_a_dead_server_is_no_obstacle_and_what_waits_is_read_when_it_is_back(serve: Serve) -> None:
+def test_pending_extractions_are_done_once_the_llm_server_is_back(serve: Serve) -> None:
     port = free_port()
     server = serve(VICW_LLM_URL=f"http://127.0.0.1:{port}/v1", VICW_LLM_MODEL="scripted")
     server.start()
     assert remember(server, "llm")["items"][0]["extraction"] == "pending"
     assert found(server) == ["x"]
     assert httpx.get(f"{server.url}/readyz", trust_env=False).status_code == 200
-    with chatting_beside(GOOD, port=port):
-        eventually(lambda: told_by_model(server), lambda count: count == 1, 90, "it is read when the model is back")
+    with serve_chat_in_thread(GOOD, port=port):
+        eventually(lambda: count_llm_edges(server), lambda count: count == 1, 90, "it is read when the model is back")
 
 
-def test_what_the_model_fails_at_is_listed_and_read_again(serve: Serve) -> None:
-    with chatting_beside("no") as chat:
+def test_dead_extractions_are_listed_and_replayed(serve: Serve) -> None:
+    with serve_chat_in_thread("no") as chat:
         server = serve(VICW_LLM_URL=chat.url, VICW_LLM_REPAIRS="0", VICW_LLM_MAX_TRIES="1")
         server.start()
         answer = remember(server, "llm")
@@ -115,7 +115,7 @@ def test_what_the_model_fails_at_is_listed_and_read_again(serve: Serve) -> None:
         assert run(server, "jobs", "replay", "--llm").returncode == 2
         done = run(server, "jobs", "replay", "--llm", entry["entry"])
         assert (done.returncode, done.stdout) == (0, "1 entry is due again\n")
-        eventually(lambda: told_by_model(server), lambda count: count == 1, 20, "it is read again")
+        eventually(lambda: count_llm_edges(server), lambda count: count == 1, 20, "it is read again")
         again = run(server, "jobs", "replay", "--llm", entry["entry"])
         assert (again.returncode, "is not failing" in again.stderr) == (1, True)
 
@@ -129,7 +129,7 @@ def chat_child(server: Server) -> int | None:
     return None
 
 
-def test_a_file_of_its_own_runs_in_a_process_that_may_die(serve: Serve, tmp_path: Path) -> None:
+def test_a_local_chat_model_runs_in_a_process_that_is_restarted(serve: Serve, tmp_path: Path) -> None:
     model = tiny_gguf.decoder(tmp_path / "tiny.gguf")
     server = serve(
         VICW_LLM_MODEL=str(model.path),
@@ -151,7 +151,7 @@ def test_a_file_of_its_own_runs_in_a_process_that_may_die(serve: Serve, tmp_path
     require_clean(server)
 
 
-def test_a_file_that_is_no_model_is_told_at_the_start(serve: Serve, tmp_path: Path) -> None:
+def test_serve_refuses_to_start_without_the_llm_model_file(serve: Serve, tmp_path: Path) -> None:
     server = serve(VICW_LLM_MODEL=str(tmp_path / "nothing.gguf"))
     server.launch()
     assert server.wait(60) == 1

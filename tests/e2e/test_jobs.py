@@ -10,15 +10,15 @@ import httpx
 import pytest
 
 from e2e.conftest import Serve
-from support.fakes.embedding_server import Foreign, serving_beside
+from support.fakes.embedding_server import EmbeddingServer, serve_embeddings_in_thread
 from support.processes.server import Server, eventually, require_clean, run
 
 pytestmark = pytest.mark.process
 
 
 @pytest.fixture
-def foreign() -> Iterator[Foreign]:
-    with serving_beside("their-model") as serving:
+def foreign() -> Iterator[EmbeddingServer]:
+    with serve_embeddings_in_thread("their-model") as serving:
         serving.refuses = "poison"
         yield serving
 
@@ -35,7 +35,7 @@ def found(server: Server, query: str) -> list[str]:
     return [result["id"] for result in answer.raise_for_status().json()["results"]]
 
 
-def test_what_is_refused_for_ever_is_given_up_listed_and_replayed(serve: Serve, foreign: Foreign) -> None:
+def test_dead_index_entries_are_listed_and_replayed_on_a_running_server(serve: Serve, foreign: EmbeddingServer) -> None:
     server = serve(VICW_EMBEDDING_URL=foreign.url, VICW_INGEST_MAX_TRIES="3")
     server.start()
     items = [{"id": "bad", "text": "the poison\x1b[2J of the harbour"}, {"id": "good", "text": "an apple"}]
@@ -70,7 +70,7 @@ def test_what_is_refused_for_ever_is_given_up_listed_and_replayed(serve: Serve, 
     require_clean(server)
 
 
-def test_entries_are_replayed_without_a_server(serve: Serve, foreign: Foreign) -> None:
+def test_dead_index_entries_are_replayed_without_a_server(serve: Serve, foreign: EmbeddingServer) -> None:
     server = serve(VICW_EMBEDDING_URL=foreign.url, VICW_INGEST_MAX_TRIES="1")
     server.start()
     body = {"context": "c", "items": [{"id": f"bad {n}", "text": f"poison {n}"} for n in range(3)]}
@@ -93,7 +93,7 @@ def test_entries_are_replayed_without_a_server(serve: Serve, foreign: Foreign) -
     eventually(lambda: set(found(server, "poison")), lambda ids: len(ids) == 3, 15, "they are found")
 
 
-def test_without_a_store_there_are_no_jobs(serve: Serve) -> None:
+def test_jobs_list_without_a_store_fails(serve: Serve) -> None:
     server = serve()
     missing = run(server, "jobs", "list")
     assert (missing.returncode, "holds no store" in missing.stderr) == (1, True)

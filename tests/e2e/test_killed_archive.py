@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from support.processes.server import VICW, environment, room
+from support.processes.server import VICW, environment, temporary_directory
 from support.processes.small_disk import Disk, small_disk
-from support.stores.exports import same
+from support.stores.exports import assert_same_exports
 from support.stores.memory import open_memory
 
 pytestmark = [pytest.mark.process, pytest.mark.crash, pytest.mark.timeout(900)]
@@ -41,14 +41,14 @@ def vicw(*arguments: str | Path) -> subprocess.Popen[str]:
     return subprocess.Popen(command, env=environment(Path("/nonexistent")), stdout=subprocess.PIPE, text=True)
 
 
-def finished(*arguments: str | Path) -> str:
+def run_to_success(*arguments: str | Path) -> str:
     with vicw(*arguments) as process:
         told = process.communicate(timeout=_PATIENCE_SECONDS)[0]
         assert process.returncode == 0, told
     return told
 
 
-def killed(after: float, begun: Callable[[], bool], *arguments: str | Path) -> bool:
+def kill_while_running(after: float, begun: Callable[[], bool], *arguments: str | Path) -> bool:
     """Kill a command so long after it has begun its work; tell whether it was still at it."""
     with vicw(*arguments) as process:
         until = time.monotonic() + _PATIENCE_SECONDS
@@ -63,26 +63,26 @@ def killed(after: float, begun: Callable[[], bool], *arguments: str | Path) -> b
 def test_a_killed_export_leaves_nothing_under_its_name(filled: Path, tmp_path: Path) -> None:
     draw, path, deaths = random.Random(1), tmp_path / "export", 0
     for _ in range(6):
-        died = killed(
+        died = kill_while_running(
             draw.random() * 0.4,
             (tmp_path / ".export.partial" / "events.jsonl").exists,
             *("export", "--to", path, "--data-dir", filled),
         )
         deaths += died
         if path.exists():
-            assert "every record is valid" in finished("import", path, "--check")
+            assert "every record is valid" in run_to_success("import", path, "--check")
             break
     assert deaths
-    finished("export", "--to", path, "--data-dir", filled)
+    run_to_success("export", "--to", path, "--data-dir", filled)
     assert [one.name for one in tmp_path.iterdir()] == ["export"]
-    assert "every record is valid" in finished("import", path, "--check")
+    assert "every record is valid" in run_to_success("import", path, "--check")
 
 
-def test_a_killed_import_goes_on(filled: Path, tmp_path: Path, store: Path) -> None:
+def test_a_killed_import_is_resumed_by_the_next_run(filled: Path, tmp_path: Path, store: Path) -> None:
     draw, other, deaths = random.Random(2), store / "other", 0
-    finished("export", "--to", tmp_path / "one", "--data-dir", filled)
+    run_to_success("export", "--to", tmp_path / "one", "--data-dir", filled)
     for _ in range(6):
-        died = killed(
+        died = kill_while_running(
             0.05 + draw.random() * 0.7,
             (other / "graph.sqlite3").exists,
             *("import", tmp_path / "one", "--data-dir", other),
@@ -91,19 +91,19 @@ def test_a_killed_import_goes_on(filled: Path, tmp_path: Path, store: Path) -> N
         if not died:
             break
     assert deaths
-    finished("import", tmp_path / "one", "--data-dir", other)
-    assert finished("check", "--data-dir", other).endswith("0 waiting\nclean\n")
-    finished("export", "--to", tmp_path / "two", "--data-dir", other)
-    same(tmp_path / "one", tmp_path / "two")
+    run_to_success("import", tmp_path / "one", "--data-dir", other)
+    assert run_to_success("check", "--data-dir", other).endswith("0 waiting\nclean\n")
+    run_to_success("export", "--to", tmp_path / "two", "--data-dir", other)
+    assert_same_exports(tmp_path / "one", tmp_path / "two")
 
 
 @pytest.fixture
 def disk() -> Iterator[Disk]:
-    with room() as directory, small_disk(directory, 320) as mounted:
+    with temporary_directory() as directory, small_disk(directory, 320) as mounted:
         yield mounted
 
 
-def refused(*arguments: str | Path) -> str:
+def run_to_refusal(*arguments: str | Path) -> str:
     command = [str(VICW), *map(str, arguments)]
     variables = environment(Path("/nonexistent"), VICW_MIN_FREE_MB="8")
     done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
@@ -111,22 +111,22 @@ def refused(*arguments: str | Path) -> str:
     return done.stderr
 
 
-def test_a_full_disk_keeps_nothing_of_an_export(filled: Path, disk: Disk) -> None:
+def test_an_export_onto_a_full_disk_leaves_no_files(filled: Path, disk: Disk) -> None:
     path = disk.path / "export"
     for mib in (0, 0.3, 1):
         disk.leave(mib)
-        told = refused("export", "--to", path, "--data-dir", filled)
+        told = run_to_refusal("export", "--to", path, "--data-dir", filled)
         assert "The disk is full: there is no room for the export" in told
         assert [one.name for one in disk.path.iterdir()] == ["ballast"]
     disk.clear()
-    finished("export", "--to", path, "--data-dir", filled)
+    run_to_success("export", "--to", path, "--data-dir", filled)
 
 
-def test_an_import_onto_a_full_disk_goes_on_when_there_is_room(filled: Path, tmp_path: Path, disk: Disk) -> None:
-    finished("export", "--to", tmp_path / "one", "--data-dir", filled)
+def test_an_import_onto_a_full_disk_is_resumed_once_space_is_free(filled: Path, tmp_path: Path, disk: Disk) -> None:
+    run_to_success("export", "--to", tmp_path / "one", "--data-dir", filled)
     disk.leave(9)
     other = disk.path / "other"
-    assert "MiB free and needs" in refused("import", tmp_path / "one", "--data-dir", other)
+    assert "MiB free and needs" in run_to_refusal("import", tmp_path / "one", "--data-dir", other)
     disk.clear()
-    finished("import", tmp_path / "one", "--data-dir", other)
-    assert finished("check", "--data-dir", other).endswith("0 waiting\nclean\n")
+    run_to_success("import", tmp_path / "one", "--data-dir", other)
+    assert run_to_success("check", "--data-dir", other).endswith("0 waiting\nclean\n")

@@ -7,17 +7,19 @@ import random
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import batched
+from operator import eq
 from pathlib import Path
 
 import httpx
 import pytest
 
-from e2e.test_crashes import TOKENS_PER_QUESTION, found
-from support.clients.reader import Asker
+from e2e.test_crashes import TOKENS_PER_QUESTION, count_results_by_token
+from support.clients.reader import Reader
 from support.clients.thread import Client
 from support.clients.writer import Ledger, Writer
-from support.processes.server import Server, eventually, require_clean, room, run
+from support.processes.server import Server, eventually, require_clean, run, temporary_directory
 from support.stories.week import NIGHTLY
 
 pytestmark = [pytest.mark.process, pytest.mark.crash, pytest.mark.timeout(7200)]
@@ -47,7 +49,7 @@ class Site:
         self.server = Server(home / "data", models_dir, **NIGHTLY, **_SLOWLY, VICW_MIRROR_PATH=str(self.mirror))
         self.ledger = Ledger()
         self.writers = [Writer(kind, n, self.ledger, lambda: self.server.url) for n, kind in enumerate(_KINDS)]
-        self.asker = Asker(seed, self.ledger, lambda: self.server.url)
+        self.asker = Reader(seed, self.ledger, lambda: self.server.url)
         self.caught = Counter[str]()
         self.consolidated = 0
         self._random = random.Random(seed)
@@ -93,12 +95,12 @@ class Site:
         with httpx.Client(base_url=self.server.url, timeout=60, trust_env=False) as http:
             for tokens in batched([*alive, *self.ledger.replaced], TOKENS_PER_QUESTION):
                 wanted = {token: int(token in alive) for token in tokens}
-                eventually(lambda t=tokens: found(http, t), lambda f, w=wanted: f == w, 120, "every item, once")  # type: ignore[misc]
+                eventually(partial(count_results_by_token, http, tokens), partial(eq, wanted), 120, "every item, once")
         self.asker.require_all()
 
 
-def test_whoever_writes_and_asks_notices_no_kill_in_the_night(models_dir: Path) -> None:
-    with room() as directory, ThreadPoolExecutor(SITES) as pool:
+def test_writers_and_readers_lose_nothing_by_kills_during_maintenance(models_dir: Path) -> None:
+    with temporary_directory() as directory, ThreadPoolExecutor(SITES) as pool:
         sites = [Site(directory, models_dir, seed) for seed in range(SITES)]
         for ended in [pool.submit(site.suffer, -(-KILLS // SITES)) for site in sites]:
             ended.result()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from support.processes.server import VICW, Server, environment, eventually, require_clean, room
+from support.processes.server import VICW, Server, environment, eventually, require_clean, temporary_directory
 from vicw_client import VicwClient
 
 pytestmark = pytest.mark.process
@@ -22,7 +22,7 @@ type Run = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture(scope="module")
 def server(models_dir: Path) -> Iterator[Server]:
-    with room() as directory:
+    with temporary_directory() as directory:
         running = Server(directory / "data", models_dir)
         running.start()
         yield running
@@ -67,7 +67,7 @@ def paths(server: Server, folder: Path) -> dict[str, str]:
         return {page.path: page.uid for page in client.knowledge(folder.name, folder.name).pages}
 
 
-def test_a_folder_goes_in_and_its_broken_links_are_told(server: Server, repo: Path, run: Run) -> None:
+def test_ingest_knowledge_stores_a_folder_and_reports_broken_links(server: Server, repo: Path, run: Run) -> None:
     done = run(repo)
     assert done.returncode == 0, done.stderr
     assert counts(done) == {"created": 15, "broken links": 4}
@@ -83,7 +83,7 @@ def test_a_folder_goes_in_and_its_broken_links_are_told(server: Server, repo: Pa
     assert "berths.svg does not exist" not in again.stderr, "a picture that is there is no broken link"
 
 
-def test_it_follows_what_changes_moves_and_goes(server: Server, repo: Path, run: Run) -> None:
+def test_ingest_knowledge_follows_changed_moved_and_deleted_pages(server: Server, repo: Path, run: Run) -> None:
     run(repo)
     before = paths(server, repo)
     (repo / "docs/policies").rename(repo / "docs/rules")
@@ -104,7 +104,7 @@ def test_it_follows_what_changes_moves_and_goes(server: Server, repo: Path, run:
         assert [node for node in gone if node.subtype == "page"] == []
 
 
-def test_what_cannot_be_read_is_named_and_costs_nothing_else(server: Server, repo: Path, run: Run) -> None:
+def test_unreadable_files_are_named_and_the_other_pages_stored(server: Server, repo: Path, run: Run) -> None:
     run(repo)
     (repo / "loop").symlink_to("loop")
     (repo / "docs/up").symlink_to("..")
@@ -129,7 +129,7 @@ def test_what_cannot_be_read_is_named_and_costs_nothing_else(server: Server, rep
     assert "retracted" not in counts(done)
 
 
-def test_a_folder_that_is_empty_all_at_once_may_be_the_wrong_one(server: Server, repo: Path, run: Run) -> None:
+def test_an_emptied_folder_is_refused_without_allow_empty(server: Server, repo: Path, run: Run) -> None:
     run(repo)
     shutil.rmtree(repo)
     repo.mkdir()
@@ -140,7 +140,7 @@ def test_a_folder_that_is_empty_all_at_once_may_be_the_wrong_one(server: Server,
     assert paths(server, repo) == {}
 
 
-def test_another_folder_of_the_name_is_refused(server: Server, repo: Path, run: Run, tmp_path: Path) -> None:
+def test_another_folder_of_the_same_name_is_refused(server: Server, repo: Path, run: Run, tmp_path: Path) -> None:
     run(repo)
     other = Path(shutil.copytree(REPO, tmp_path / "other" / repo.name))
     done = run(other)
@@ -148,7 +148,7 @@ def test_another_folder_of_the_name_is_refused(server: Server, repo: Path, run: 
     assert run(other, "--folder", repo.name).returncode == 0
 
 
-def test_killed_in_the_middle_it_goes_on_where_it_was(
+def test_a_killed_knowledge_ingest_is_resumed(
     server: Server, tmp_path: Path, command: list[str], variables: dict[str, str], run: Run
 ) -> None:
     folder = tmp_path / tmp_path.name
@@ -169,7 +169,7 @@ def test_killed_in_the_middle_it_goes_on_where_it_was(
     assert len(paths(server, folder)) == 300
 
 
-def test_watched_it_follows_until_ctrl_c(
+def test_ingest_knowledge_watch_follows_changes_until_ctrl_c(
     server: Server, repo: Path, command: list[str], variables: dict[str, str]
 ) -> None:
     arguments = [*command, str(repo), "--watch", "--every", "0.2"]

@@ -20,9 +20,7 @@ def lines(server: Server, request_id: str) -> list[dict[str, Any]]:
     return [line for line in logged if line.get("request_id") == request_id]
 
 
-def test_a_question_is_one_line_here_and_one_in_the_embedding_process_under_one_request_id(
-    server: Server, http: httpx.Client
-) -> None:
+def test_server_and_embedder_log_one_line_per_request_with_one_id(server: Server, http: httpx.Client) -> None:
     request_id = uuid.uuid4().hex
     question = {"query": "who is asking?", "domain": "general"}
     assert post(http, "/retrieve", question, **{"X-Request-ID": request_id}).status_code == 200

@@ -13,7 +13,7 @@ from support.api.problems import post
 pytestmark = pytest.mark.process
 
 
-def test_one_page_tells_of_the_server_and_of_its_embedding_process_and_nothing_twice(http: httpx.Client) -> None:
+def test_metrics_include_the_embedding_process_without_duplicates(http: httpx.Client) -> None:
     assert post(http, "/retrieve", {"query": "who is counting?", "domain": "general"}).status_code == 200
     families = list(text_string_to_metric_families(http.get("/metrics").raise_for_status().text))
     assert [name for name, count in Counter(family.name for family in families).items() if count > 1] == []

@@ -45,7 +45,7 @@ def found(server: Server, number: int) -> list[str]:
     return [result["id"] for result in answer["results"]]
 
 
-def state(server: Server) -> dict[str, Any]:
+def reindex_state(server: Server) -> dict[str, Any]:
     body: dict[str, Any] = httpx.get(f"{server.url}/admin/reindex", timeout=30, trust_env=False).json()
     return body
 
@@ -54,7 +54,7 @@ def await_embedded(server: Server, passages: int) -> None:
     def past(seen: dict[str, Any]) -> bool:
         return bool(seen["phase"] == "embedding" and seen["done"] >= passages)
 
-    eventually(lambda: state(server), past, 120, "a change under way")
+    eventually(lambda: reindex_state(server), past, 120, "a change under way")
 
 
 def folders(server: Server) -> set[str]:
@@ -67,7 +67,7 @@ def embedders(server: Server) -> int:
     return sum(b"vicw_embedding" in Path(f"/proc/{pid}/cmdline").read_bytes() for pid in pids)
 
 
-def again_and_again(
+def repeat_in_thread(
     work: Callable[[int], None], halt: threading.Event, failures: list[BaseException]
 ) -> threading.Thread:
     def run_it() -> None:
@@ -84,7 +84,7 @@ def again_and_again(
     return thread
 
 
-def test_the_model_is_changed_while_the_server_serves(server: Server) -> None:
+def test_reindex_changes_the_embedding_model_of_a_running_server(server: Server) -> None:
     assert remember(server, *range(150)).status_code == 201
     known, halt, failures = list(range(150)), threading.Event(), list[BaseException]()
 
@@ -99,7 +99,7 @@ def test_the_model_is_changed_while_the_server_serves(server: Server) -> None:
         wanted = known[-1] if number % 2 else known[number * 7 % len(known)]
         assert found(server, wanted) == [f"i{wanted}"]
 
-    threads = [again_and_again(work, halt, failures) for work in (write, read)]
+    threads = [repeat_in_thread(work, halt, failures) for work in (write, read)]
     time.sleep(1)
     done = run(server, "reindex", "--model", MINILM, within=300)
     time.sleep(1)
@@ -124,7 +124,7 @@ def test_the_model_is_changed_while_the_server_serves(server: Server) -> None:
     assert found(server, 5000) == ["i5000"]
 
 
-def test_a_server_that_is_killed_half_way_serves_with_the_old_model_and_goes_on(server: Server) -> None:
+def test_a_server_killed_during_a_model_change_serves_the_old_model(server: Server) -> None:
     assert remember(server, *range(300)).status_code == 201
     for least in (40, 120):
         arguments = ["--model", MINILM] if least == 40 else []
@@ -154,7 +154,7 @@ def test_a_server_that_is_killed_half_way_serves_with_the_old_model_and_goes_on(
     assert found(server, 1120) == ["i1120"]
 
 
-def test_a_change_without_a_server_that_is_stopped_leaves_the_old_model_and_goes_on(server: Server) -> None:
+def test_an_offline_model_change_that_is_stopped_keeps_the_old_model(server: Server) -> None:
     for start in range(0, 1500, 500):  # more than the new model embeds before it is stopped
         assert remember(server, *range(start, start + 500)).status_code == 201
     assert server.stop() == 0
@@ -185,11 +185,11 @@ def test_a_change_without_a_server_that_is_stopped_leaves_the_old_model_and_goes
     assert MINILM in run(server, "reindex", "--status").stdout.splitlines()[1]
 
 
-def test_what_cannot_be_changed_to_is_said_by_the_server(server: Server) -> None:
+def test_reindex_to_an_unknown_model_is_refused(server: Server) -> None:
     assert remember(server, 1).status_code == 201
     refused = run(server, "reindex", "--model", "no-such-model")
     assert refused.returncode == 1
     assert "no-such-model is neither a registered model nor a GGUF file" in refused.stderr
-    assert state(server)["running"] is False
+    assert reindex_state(server)["running"] is False
     both = run(server, "reindex", "--status", "--drop-old")
     assert both.returncode == 2

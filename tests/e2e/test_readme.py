@@ -19,7 +19,7 @@ _CALL = re.compile(r"curl -s localhost:8080(/\w+) .*?-d '(.*?)'", re.DOTALL)
 _SHOWN = re.compile(r"^```\n(\[1\] .*?)^```$", re.DOTALL | re.MULTILINE)
 
 
-def test_the_quick_start_gives_the_answer_shown(serve: Serve) -> None:
+def test_the_readme_quick_start_gives_the_answer_shown(serve: Serve) -> None:
     text = README.read_text("utf-8")
     calls = _CALL.findall(text.split("## As services")[0])
     assert [path for path, _ in calls] == ["/ingest", "/ingest", "/retrieve", "/ingest"]
@@ -40,7 +40,7 @@ def test_the_quick_start_gives_the_answer_shown(serve: Serve) -> None:
     assert server.stop() == 0
 
 
-def test_the_picture_is_what_the_command_draws(serve: Serve) -> None:
+def test_the_readme_diagram_equals_graph_show_output(serve: Serve) -> None:
     text = README.read_text("utf-8").split("## As services")[0]
     path, body = _CALL.findall(text)[3]
     (arguments,) = re.findall(r"^\.venv/bin/vicw (graph show .*)$", text, re.MULTILINE)

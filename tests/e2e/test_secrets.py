@@ -20,7 +20,7 @@ _SECRETS = (GITHUB_TOKEN, PASSWORD, TOKEN)
 
 
 @pytest.mark.parametrize("wait", [True, False])
-def test_secrets_are_masked_and_told_by_field_and_kind(serve: Serve, wait: bool) -> None:
+def test_secrets_are_masked_and_reported_by_field_and_kind(serve: Serve, wait: bool) -> None:
     server = serve(VICW_LOG_LEVEL="debug")
     server.start()
     with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as http:
@@ -40,7 +40,7 @@ def test_secrets_are_masked_and_told_by_field_and_kind(serve: Serve, wait: bool)
     assert not any(secret.encode() in content for secret in _SECRETS for content in kept)
 
 
-def test_secrets_are_refused_where_that_is_set(serve: Serve) -> None:
+def test_secrets_are_refused_when_the_setting_is_refuse(serve: Serve) -> None:
     server = serve(VICW_INGEST_SECRETS="refuse", VICW_LOG_LEVEL="debug")
     server.start()
     with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as http:

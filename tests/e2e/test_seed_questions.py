@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from support.processes.server import Server, require_clean, room
+from support.processes.server import Server, require_clean, temporary_directory
 from vicw_shared.uids import chunk_uid
 
 NOTES = [
@@ -69,7 +69,7 @@ STORED = (
 @pytest.fixture(scope="module")
 def http(models_dir: Path) -> Iterator[httpx.Client]:
     """A server that has all of it, read by rules, in one memory."""
-    with room() as directory:
+    with temporary_directory() as directory:
         server = Server(directory / "data", models_dir)
         server.start()
         try:

@@ -33,18 +33,18 @@ def _remember(server: Server, count: int, **fields: Any) -> httpx.Response:
     return _post(server, "/ingest", {"context": "lighthouse", "flow_id": "log", "items": items, **fields})
 
 
-def _found(server: Server, query: str = "lighthouse keeper") -> int:
+def _count_results(server: Server, query: str = "lighthouse keeper") -> int:
     answer = _post(server, "/retrieve", {"query": query, "limit": 200, "expand": {"hops": 0}})
     return len(answer.raise_for_status().json()["results"])
 
 
-def _left_out(server: Server) -> list[str]:
+def _degraded_channels(server: Server) -> list[str]:
     left_out: list[str] = _post(server, "/retrieve", {"query": "lighthouse"}).raise_for_status().json()["degraded"]
     return left_out
 
 
-def _rebuilt(server: Server) -> None:
-    eventually(lambda: _left_out(server), lambda left_out: left_out == [], 60, "the index is whole again")
+def _await_rebuilt(server: Server) -> None:
+    eventually(lambda: _degraded_channels(server), lambda left_out: left_out == [], 60, "the index is whole again")
 
 
 def _refused(server: Server, *words: str) -> None:
@@ -59,7 +59,7 @@ def _refused(server: Server, *words: str) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_lets_the_requests_in_flight_finish(serve: Serve, number: int) -> None:
+def test_a_signal_ends_the_server_after_the_requests_in_flight(serve: Serve, number: int) -> None:
     server = serve()
     server.start()
     child = server.embedder()
@@ -80,7 +80,7 @@ def test_a_signal_lets_the_requests_in_flight_finish(serve: Serve, number: int) 
     require_clean(server)
 
 
-def test_a_request_that_takes_too_long_is_cut_but_what_it_stored_stays(serve: Serve) -> None:
+def test_a_request_cut_off_at_shutdown_keeps_what_it_stored(serve: Serve) -> None:
     server = serve()
     server.start()
     child = server.embedder()
@@ -93,14 +93,14 @@ def test_a_request_that_takes_too_long_is_cut_but_what_it_stored_stays(serve: Se
         assert (answer.result().status_code, "send the request again" in answer.result().text) == (503, True)
     assert "Traceback" not in server.log
     server.start()
-    eventually(lambda: _found(server), lambda found: found == 20, 30, "what was stored, indexed")
+    eventually(lambda: _count_results(server), lambda found: found == 20, 30, "what was stored, indexed")
     assert server.stop() == 0
     require_clean(server)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("deaf", [False, True], ids=["its child listens", "its child does not"])
-def test_a_signal_while_the_model_loads_ends_it_in_good_order(serve: Serve, number: int, deaf: bool) -> None:
+def test_a_signal_during_model_loading_ends_the_server_cleanly(serve: Serve, number: int, deaf: bool) -> None:
     server = serve()
     server.launch()
     child = eventually(server.embedder, lambda pid: pid is not None, START_SECONDS, "the embedding process")
@@ -116,7 +116,7 @@ def test_a_signal_while_the_model_loads_ends_it_in_good_order(serve: Serve, numb
     require_clean(server)
 
 
-def test_a_second_server_on_the_same_directory_is_refused_and_told_who_has_it(serve: Serve) -> None:
+def test_a_second_server_on_a_data_directory_is_refused_with_the_pid(serve: Serve) -> None:
     first = serve()
     first.start()
     second = serve(first.data_dir)
@@ -127,7 +127,7 @@ def test_a_second_server_on_the_same_directory_is_refused_and_told_who_has_it(se
     assert _remember(first, 1).status_code == 201
 
 
-def test_a_taken_port_is_told_before_anything_is_made(serve: Serve) -> None:
+def test_a_taken_port_is_refused_before_the_store_is_created(serve: Serve) -> None:
     server = serve()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
@@ -141,7 +141,7 @@ def test_a_taken_port_is_told_before_anything_is_made(serve: Serve) -> None:
 
 
 @pytest.mark.parametrize("where", ["/proc/vicw", "/dev/null/vicw"])
-def test_a_directory_that_cannot_be_written_is_named(serve: Serve, where: str) -> None:
+def test_an_unwritable_data_directory_is_refused_by_name(serve: Serve, where: str) -> None:
     server = serve(Path(where))
     ended = run_serve(server)
     assert ended.returncode == 1
@@ -153,7 +153,7 @@ def run_serve(server: Server) -> subprocess.CompletedProcess[str]:
     return run(server, "serve", "--port", "0")
 
 
-def test_another_model_is_refused_until_reindex(serve: Serve, tmp_path: Path) -> None:
+def test_another_embedding_model_is_refused_until_reindex(serve: Serve, tmp_path: Path) -> None:
     other = tiny_gguf.encoder(tmp_path / "other.gguf")
     server = serve()
     server.start()
@@ -167,12 +167,12 @@ def test_another_model_is_refused_until_reindex(serve: Serve, tmp_path: Path) ->
     assert done.returncode == 0, done.stderr
     assert "3 passages" in done.stdout
     server.start()
-    assert _found(server) == 3
+    assert _count_results(server) == 3
     assert server.stop() == 0
     require_clean(server)
 
 
-def test_a_lost_vector_folder_is_rebuilt_while_words_answer(serve: Serve) -> None:
+def test_a_lost_vector_index_is_rebuilt_while_fulltext_answers(serve: Serve) -> None:
     server = serve(VICW_INGEST_BATCH="8")
     server.start()
     assert _remember(server, 200).status_code == 201
@@ -182,18 +182,18 @@ def test_a_lost_vector_folder_is_rebuilt_while_words_answer(serve: Serve) -> Non
 
     for started in (1, 2):
         server.start()
-        assert (_found(server), _left_out(server)) == (200, ["bm25", "dense"])
+        assert (_count_results(server), _degraded_channels(server)) == (200, ["bm25", "dense"])
         assert "rebuilding" in httpx.get(f"{server.url}/readyz", timeout=30, trust_env=False).json()
         if started == 1:
             server.kill()
-    _rebuilt(server)
-    assert _found(server) == 200
+    _await_rebuilt(server)
+    assert _count_results(server) == 200
     assert "rebuilding" not in httpx.get(f"{server.url}/readyz", timeout=30, trust_env=False).json()
     assert server.stop() == 0
     require_clean(server)
 
 
-def test_a_lost_vector_folder_is_rebuilt_by_reindex_too(serve: Serve) -> None:
+def test_a_lost_vector_index_is_rebuilt_by_reindex(serve: Serve) -> None:
     server = serve()
     server.start()
     assert _remember(server, 30).status_code == 201
@@ -204,11 +204,11 @@ def test_a_lost_vector_folder_is_rebuilt_by_reindex_too(serve: Serve) -> None:
     assert "30 passages" in done.stdout
     require_clean(server)
     server.start()
-    assert _left_out(server) == []
+    assert _degraded_channels(server) == []
 
 
 @pytest.mark.crash
-def test_a_killed_reindex_goes_on_when_it_is_run_again_or_the_server_starts(serve: Serve) -> None:
+def test_a_killed_reindex_is_completed_by_the_next_run_or_server_start(serve: Serve) -> None:
     server = serve()
     server.start()
     assert _remember(server, 120).status_code == 201
@@ -229,14 +229,14 @@ def test_a_killed_reindex_goes_on_when_it_is_run_again_or_the_server_starts(serv
         assert _backlog(server) > 0
 
     server.start()
-    assert (_found(server), _left_out(server)) == (120, ["bm25", "dense"])
-    _rebuilt(server)
-    assert _found(server) == 120
+    assert (_count_results(server), _degraded_channels(server)) == (120, ["bm25", "dense"])
+    _await_rebuilt(server)
+    assert _count_results(server) == 120
     assert server.stop() == 0
     require_clean(server)
 
 
-def test_a_store_of_a_newer_program_is_refused(serve: Serve) -> None:
+def test_a_store_with_a_newer_schema_version_is_refused(serve: Serve) -> None:
     server = serve()
     server.data_dir.mkdir()
     with closing(sqlite3.connect(server.data_dir / "graph.sqlite3")) as graph:

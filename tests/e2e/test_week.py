@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from operator import gt
+from functools import partial
+from operator import lt
 from pathlib import Path
 
 import pytest
 
 from e2e.conftest import Serve
 from support.processes.server import Server, eventually, require_clean, run
-from support.stories.week import AWAKE, DAYS, NIGHTLY, NIGHTS, House, require_readable
+from support.stories.week import AWAKE, DAYS, NIGHTLY, NIGHTS, WeekScenario, require_readable
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(900)]
 _NIGHT_SECONDS = 120
 
 
-def test_a_week_is_slept_over_and_nobody_who_asks_notices(serve: Serve, tmp_path: Path) -> None:
+def test_a_week_of_sleep_cycles_keeps_the_evidence_of_every_answer(serve: Serve, tmp_path: Path) -> None:
     mirror = tmp_path / "mirror"
     server = serve(**NIGHTLY, VICW_MIRROR_PATH=str(mirror))
-    house = House(lambda: server.url, lambda: server.url, lambda *command: run(server, *command), tmp_path)
+    house = WeekScenario(lambda: server.url, lambda: server.url, lambda *command: run(server, *command), tmp_path)
     for day in range(1, len(DAYS)):
         server.start()
-        slept = nights(server)
+        slept = count_maintenance_logs(server)
         house.tell(day)
         if day <= NIGHTS:
-            eventually(lambda: nights(server), lambda seen, s=slept: all(map(gt, seen, s)), _NIGHT_SECONDS, "the night")  # type: ignore[misc]
+            counts = partial(count_maintenance_logs, server)
+            eventually(counts, partial(all_less, slept), _NIGHT_SECONDS, "the night")
             house.require_answers()
         assert server.stop() == 0
         if day > NIGHTS:
@@ -55,6 +57,10 @@ def test_a_week_is_slept_over_and_nobody_who_asks_notices(serve: Serve, tmp_path
     assert server.stop() == 0
 
 
-def nights(server: Server) -> tuple[int, ...]:
+def all_less(before: tuple[int, ...], now: tuple[int, ...]) -> bool:
+    return all(map(lt, before, now))
+
+
+def count_maintenance_logs(server: Server) -> tuple[int, ...]:
     """Return how often the server has consolidated and dreamt something."""
     return tuple(server.log.count(what) for what in ("consolidated", "dreamt"))

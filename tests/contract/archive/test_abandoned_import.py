@@ -11,13 +11,13 @@ import pytest
 
 from contract.archive.test_export_import import (
     Killed,
-    dying,
     exported_in_small_pages,
     fill,
     imported_in_small_batches,
-    whole,
+    kill_writer_after,
+    store_content,
 )
-from contract.erasure.test_erasure import eraser, left
+from contract.erasure.test_erasure import eraser, find_residue
 from contract.sleep.test_consolidation import sound, tell, turn
 from support.stores.pairs import Side, asked_for, embedded
 from vicw_ingest.erasure.record import fingerprints_of
@@ -34,7 +34,7 @@ async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Sid
         yield opened
 
 
-async def give_up(side: Side) -> None:
+async def abandon_import(side: Side) -> None:
     """Erase what an import has brought, prove it, and end it, as ``vicw forget import`` does, or ``resume``."""
     work = eraser(side)
     if await side.graph.archive.import_mark() is not None:
@@ -47,27 +47,29 @@ async def give_up(side: Side) -> None:
         await work.run(erasure)
     await settle_half(side.graph)
     for erasure in pending:
-        assert await left(side, await fingerprints_of(side.graph.erasures, erasure)) == []
+        assert await find_residue(side, await fingerprints_of(side.graph.erasures, erasure)) == []
         await side.graph.erasures.end_erasure(erasure)
 
 
 @pytest.mark.parametrize("writes", [1, 4, 12, 25, 60])
-async def test_an_import_that_broke_off_is_given_up(side: Side, store: Path, tmp_path: Path, writes: int) -> None:
+async def test_abandoning_an_interrupted_import_erases_only_what_it_brought(
+    side: Side, store: Path, tmp_path: Path, writes: int
+) -> None:
     items = [{"text": "Of v.", "speaker": "Ana"}, turn(1, "Ana told Ben, who stays here.")]
     await side.ingest({"context": "elsewhere", "items": items}, "v", "its key")
     await side.indexer.drain()
-    before = await whole(side)
+    before = await store_content(side)
     async with embedded(store) as source:
         await fill(source)
         await exported_in_small_pages(source, tmp_path / "one")
-        revive = dying(side, writes, behind=True)
+        revive = kill_writer_after(side, writes, behind=True)
         try:
             with pytest.raises(Killed):
                 await imported_in_small_batches(tmp_path / "one", side)
         finally:
             revive()
-        await give_up(side)
-        assert await whole(side) == before
+        await abandon_import(side)
+        assert await store_content(side) == before
         assert await side.graph.archive.import_mark() is None
         assert await side.graph.record.receipt("v", "key:its key") is not None
         with pytest.raises(MissingRecordError, match="No import broke off"):
@@ -79,36 +81,38 @@ async def test_an_import_that_broke_off_is_given_up(side: Side, store: Path, tmp
         await sound(side)
 
 
-async def test_giving_up_that_is_killed_goes_on(side: Side, store: Path, tmp_path: Path) -> None:
+async def test_a_killed_import_abandonment_is_completed_by_the_next_run(
+    side: Side, store: Path, tmp_path: Path
+) -> None:
     await side.ingest({"context": "elsewhere", "items": [turn(1, "Ana told Ben.")]}, "v", None)
     await side.indexer.drain()
-    before = await whole(side)
+    before = await store_content(side)
     async with embedded(store) as source:
         await fill(source)
         await exported_in_small_pages(source, tmp_path / "one")
     deaths = 0
     for after in range(1, 200):
-        revive = dying(side, 30, behind=False)
+        revive = kill_writer_after(side, 30, behind=False)
         with pytest.raises(Killed):
             await imported_in_small_batches(tmp_path / "one", side)
         revive()
-        revive = dying(side, after, behind=after % 2 == 0)
+        revive = kill_writer_after(side, after, behind=after % 2 == 0)
         try:
-            await give_up(side)
+            await abandon_import(side)
             break
         except Killed:
             deaths += 1
         finally:
             revive()
-        await give_up(side)
-        assert await whole(side) == before
+        await abandon_import(side)
+        assert await store_content(side) == before
     assert deaths > 5
-    assert await whole(side) == before
+    assert await store_content(side) == before
     await sound(side)
 
 
 @pytest.mark.parametrize("after", [1, 2, 9, 1000])
-async def test_an_import_that_is_being_given_up_does_not_go_on(
+async def test_an_import_being_abandoned_cannot_be_resumed_or_exported(
     side: Side, store: Path, tmp_path: Path, after: int
 ) -> None:
     async with embedded(store) as source:
@@ -124,7 +128,7 @@ async def test_an_import_that_is_being_given_up_does_not_go_on(
         await imported_in_small_batches(tmp_path / "one", side)
     await settle_half(side.graph)
     assert await side.graph.archive.import_mark() is not None, "it broke off, and nobody has given it up"
-    revive = dying(side, after, behind=True)
+    revive = kill_writer_after(side, after, behind=True)
     work = eraser(side)
     with suppress(Killed):
         wanted = await choose_half(side.graph)
@@ -137,7 +141,7 @@ async def test_an_import_that_is_being_given_up_does_not_go_on(
     for try_it in (imported_in_small_batches(tmp_path / "one", side), exported_in_small_pages(side, tmp_path / "half")):
         with pytest.raises(StateConflictError, match="was given up and is not fully erased yet"):
             await try_it
-    await give_up(side)
+    await abandon_import(side)
     assert await side.nodes() == {}
     await imported_in_small_batches(tmp_path / "one", side)
     assert (await side.nodes()).keys() == known.keys()

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from contract.sleep.test_consolidation import _STEP, consolidate, draft, sound, tell, thread, turn
 from support.generators.example_count import TIMES
 from support.generators.requests import INGESTS
-from support.stores.exports import exported, imported, registries, reseal, same
+from support.stores.exports import assert_same_exports, exported, imported, registries, reseal
 from support.stores.pairs import START, Clockwork, Side, asked_for, embedded, platform
 from support.stores.qdrant import server_if_any
 from vicw_ingest.identity.changes import merge
@@ -77,18 +77,18 @@ async def fill(side: Side) -> None:
     await sound(side)
 
 
-def inside(folder: Path) -> list[str]:
+def file_names_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-async def whole(side: Side) -> tuple[Any, ...]:
+async def store_content(side: Side) -> tuple[Any, ...]:
     """Return all that a store knows, its points too."""
     nodes = await side.nodes()
     dense = await side.vectors.dense(sorted(await side.points()))
-    return nodes, await side.edges(), await side.payloads(), sorted(dense), await shown(side)
+    return nodes, await side.edges(), await side.payloads(), sorted(dense), await usage_counts_of(side)
 
 
-async def shown(side: Side) -> dict[str, Use]:
+async def usage_counts_of(side: Side) -> dict[str, Use]:
     """Return what answers have shown."""
     uids = [*await side.nodes()]
     return await side.graph.uses.uses("t", uids) | await side.graph.uses.uses("u", uids)
@@ -102,14 +102,14 @@ async def test_an_export_imported_into_the_other_store_and_back_is_unchanged(
         await exported_in_small_pages(source, tmp_path / "one")
         result = await imported_in_small_batches(tmp_path / "one", side)
         assert result.vectors == len(await source.vectors.dense(sorted(await source.points()))) > 0
-        assert await whole(side) == await whole(source)
+        assert await store_content(side) == await store_content(source)
         await sound(side)
         await exported_in_small_pages(side, tmp_path / "two")
-        same(tmp_path / "one", tmp_path / "two")
+        assert_same_exports(tmp_path / "one", tmp_path / "two")
         await imported_in_small_batches(tmp_path / "two", last)
-        assert await whole(last) == await whole(source)
+        assert await store_content(last) == await store_content(source)
         await exported_in_small_pages(last, tmp_path / "three")
-        same(tmp_path / "one", tmp_path / "three")
+        assert_same_exports(tmp_path / "one", tmp_path / "three")
 
 
 async def test_an_export_imported_into_an_embedded_store_is_unchanged(side: Side, store: Path, tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ async def test_an_export_imported_into_an_embedded_store_is_unchanged(side: Side
     await exported(side, tmp_path / "one")
     async with embedded(store) as other:
         await imported(tmp_path / "one", other)
-        assert await whole(other) == await whole(side)
+        assert await store_content(other) == await store_content(side)
         assert (
             await other.graph.record.receipt("u", "key:a key")
             == await side.graph.record.receipt("u", "key:a key")
@@ -125,22 +125,22 @@ async def test_an_export_imported_into_an_embedded_store_is_unchanged(side: Side
         )
         await sound(other)
         await exported(other, tmp_path / "two")
-        same(tmp_path / "one", tmp_path / "two", error=_ROUNDED)
+        assert_same_exports(tmp_path / "one", tmp_path / "two", error=_ROUNDED)
 
 
 async def test_usage_counts_are_exported_and_imported(side: Side, store: Path, tmp_path: Path) -> None:
     async with embedded(store) as source:
         await fill(source)
         manifest = await exported(source, tmp_path / "one")
-        before = await shown(source)
+        before = await usage_counts_of(source)
         assert Use(2, START + timedelta(microseconds=1)) in before.values()
         assert manifest.rows([USES]) == len(before) > 2
         await imported(tmp_path / "one", side)
-        assert await shown(side) == before
+        assert await usage_counts_of(side) == before
         later = START + timedelta(days=1)
         await side.graph.uses.add_uses("t", dict.fromkeys(before, 1), later)
-        assert max(use.last for use in (await shown(side)).values()) == later
-        assert max(use.times for use in (await shown(side)).values()) == 7
+        assert max(use.last for use in (await usage_counts_of(side)).values()) == later
+        assert max(use.times for use in (await usage_counts_of(side)).values()) == 7
 
 
 async def test_recently_used_events_are_not_consolidated_after_an_import(
@@ -160,7 +160,7 @@ async def test_recently_used_events_are_not_consolidated_after_an_import(
         assert (await work.run(rules, now=now)).macros == macros
 
 
-async def test_life_goes_on_in_the_other_store(side: Side, store: Path, tmp_path: Path) -> None:
+async def test_requests_after_an_import_behave_as_in_the_source_store(side: Side, store: Path, tmp_path: Path) -> None:
     async with embedded(store) as source:
         await fill(source)
         await exported(source, tmp_path / "one")
@@ -176,7 +176,7 @@ async def test_life_goes_on_in_the_other_store(side: Side, store: Path, tmp_path
         assert len(await source.nodes()) == len(await side.nodes())
 
 
-async def test_a_context_goes_alone(side: Side, store: Path, tmp_path: Path) -> None:
+async def test_an_export_can_be_limited_to_a_context_or_a_tenant(side: Side, store: Path, tmp_path: Path) -> None:
     await fill(side)
     manifest = await exported(side, tmp_path / "one", ExportSelection(tenant="t", context="d"))
     assert manifest.rows(["contexts.jsonl"]) == 1
@@ -191,17 +191,17 @@ async def test_a_context_goes_alone(side: Side, store: Path, tmp_path: Path) -> 
         await sound(other)
 
 
-async def test_two_histories_are_not_mixed(side: Side, tmp_path: Path) -> None:
+async def test_an_import_into_a_store_with_the_tenants_data_is_refused(side: Side, tmp_path: Path) -> None:
     await fill(side)
     await exported(side, tmp_path / "one")
-    before = await whole(side)
+    before = await store_content(side)
     with pytest.raises(
         StateConflictError, match=r"Tenant 't' has data in this store.*--data-dir.*--replace.*forget tenant"
     ):
         await imported(tmp_path / "one", side)
     with pytest.raises(StateConflictError, match="not empty"):
         await imported(tmp_path / "one", side, restoring=True)
-    assert await whole(side) == before
+    assert await store_content(side) == before
     assert await side.graph.archive.import_mark() is None
 
 
@@ -211,7 +211,7 @@ async def test_an_import_does_not_change_another_tenants_nodes(
 ) -> None:
     await tell(side, [turn(n, _TEXTS[n % 3]) for n in range(4)])
     await exported(side, tmp_path / "one")
-    before = await whole(side)
+    before = await store_content(side)
     async with embedded(store) as other:
         turns = [turn(n, "Of another.") for n in range(4)]
         await other.ingest({"context": "e", "extract": "none", "items": turns}, "u", None)
@@ -234,13 +234,15 @@ async def test_an_import_does_not_change_another_tenants_nodes(
     else:
         await imported(tmp_path / "two", side)
     nodes, edges, payloads, *_ = before
-    after = await whole(side)
+    after = await store_content(side)
     assert {uid: after[0][uid] for uid in nodes} == nodes
     assert {uid: after[1][uid] for uid in edges} == edges
     assert {uid: after[2][uid] for uid in payloads} == payloads
 
 
-async def test_a_step_that_another_tenant_has_is_not_changed(side: Side, store: Path, tmp_path: Path) -> None:
+async def test_an_import_does_not_change_another_tenants_maintenance_step(
+    side: Side, store: Path, tmp_path: Path
+) -> None:
     await tell(side, [turn(n, _TEXTS[n % 3]) for n in range(4)])
     item = (await thread(side))[0].uid
     step = MaintenanceStep(
@@ -258,7 +260,7 @@ async def test_a_step_that_another_tenant_has_is_not_changed(side: Side, store: 
     assert await side.graph.log.step(step.id) == step
 
 
-async def test_an_answer_that_the_store_has_stays(side: Side, store: Path, tmp_path: Path) -> None:
+async def test_an_import_keeps_the_receipts_that_the_store_has(side: Side, store: Path, tmp_path: Path) -> None:
     async with embedded(store) as source:
         for key in ("a key", "another"):
             await source.ingest({"context": "d", "items": [{"text": f"Of {key}."}]}, "t", key)
@@ -275,7 +277,7 @@ class Killed(BaseException):
     """The end of a process, in the middle of a write or right behind one."""
 
 
-def dying(side: Side, after: int, *, behind: bool) -> Callable[[], None]:
+def kill_writer_after(side: Side, after: int, *, behind: bool) -> Callable[[], None]:
     """Let the store's writer die after so many writes; return what brings it back to life."""
     graph, left = side.graph, after
     write = graph.write
@@ -299,7 +301,7 @@ def dying(side: Side, after: int, *, behind: bool) -> Callable[[], None]:
     return lambda: setattr(graph, "write", write)
 
 
-async def test_an_import_that_was_killed_goes_on(side: Side, store: Path, tmp_path: Path) -> None:
+async def test_a_killed_import_is_resumed_until_the_stores_are_equal(side: Side, store: Path, tmp_path: Path) -> None:
     draw = random.Random(1)
     async with embedded(store) as source, embedded(store) as other:
         await fill(source)
@@ -309,7 +311,7 @@ async def test_an_import_that_was_killed_goes_on(side: Side, store: Path, tmp_pa
         await exported_in_small_pages(other, tmp_path / "other")
         deaths = 0
         while True:
-            revive = dying(side, draw.randrange(1, 12), behind=draw.random() < 0.5)
+            revive = kill_writer_after(side, draw.randrange(1, 12), behind=draw.random() < 0.5)
             try:
                 await imported_in_small_batches(tmp_path / "one", side)
                 break
@@ -324,7 +326,7 @@ async def test_an_import_that_was_killed_goes_on(side: Side, store: Path, tmp_pa
                 with pytest.raises(StateConflictError, match="broke off in this store"):
                     await work
         assert deaths > 5
-        assert await whole(side) == await whole(source)
+        assert await store_content(side) == await store_content(source)
         await sound(side)
         with pytest.raises(StateConflictError, match="has data in this store"):
             await imported_in_small_batches(tmp_path / "one", side)
@@ -332,7 +334,9 @@ async def test_an_import_that_was_killed_goes_on(side: Side, store: Path, tmp_pa
         await sound(side)
 
 
-async def test_an_import_whose_vectors_fail_goes_on(side: Side, store: Path, tmp_path: Path) -> None:
+async def test_an_import_resumes_after_failed_vector_writes_without_embedding(
+    side: Side, store: Path, tmp_path: Path
+) -> None:
     async with embedded(store) as source, embedded(store) as other:
         await fill(source)
         await exported(source, tmp_path / "one")
@@ -354,11 +358,13 @@ async def test_an_import_whose_vectors_fail_goes_on(side: Side, store: Path, tmp
         assert result.vectors == (await imported(tmp_path / "one", other)).vectors > 0, (
             "those of the runs before count, too"
         )
-        assert await whole(side) == await whole(source)
+        assert await store_content(side) == await store_content(source)
         assert side.embedder.seen == [], "nothing is embedded anew"
 
 
-async def test_without_vectors_everything_waits_to_be_embedded(side: Side, store: Path, tmp_path: Path) -> None:
+async def test_an_import_without_vectors_queues_all_points_for_embedding(
+    side: Side, store: Path, tmp_path: Path
+) -> None:
     async with embedded(store) as source:
         await fill(source)
         await exported(source, tmp_path / "one")
@@ -367,10 +373,10 @@ async def test_without_vectors_everything_waits_to_be_embedded(side: Side, store
         assert (await imported(tmp_path / "one", side)).vectors == 0
         assert (await side.check()).waiting > 0
         await sound(side)
-        assert await whole(side) == await whole(source)
+        assert await store_content(side) == await store_content(source)
 
 
-async def test_while_a_writer_writes_each_context_is_of_one_moment(side: Side, store: Path, tmp_path: Path) -> None:
+async def test_an_export_during_writes_is_consistent_per_context(side: Side, store: Path, tmp_path: Path) -> None:
     await fill(side)
     over = asyncio.Event()
 
@@ -393,7 +399,7 @@ async def test_while_a_writer_writes_each_context_is_of_one_moment(side: Side, s
             await sound(other)
 
 
-async def test_a_context_that_never_rests_is_read_under_its_lock(
+async def test_a_context_that_keeps_changing_is_exported_under_its_lock(
     side: Side, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await fill(side)
@@ -412,7 +418,7 @@ async def test_a_context_that_never_rests_is_read_under_its_lock(
         monkeypatch.setattr(snapshot, "version", restless)
     monkeypatch.setattr(side.graph, "write", noting)
     await exported(side, tmp_path / "two")
-    same(tmp_path / "one", tmp_path / "two")
+    assert_same_exports(tmp_path / "one", tmp_path / "two")
     assert locked == ["c", "d", "d"], "of two tenants"
 
 
@@ -420,7 +426,7 @@ async def test_a_context_that_never_rests_is_read_under_its_lock(
 @pytest.mark.parametrize(
     ("kind", "examples"), [("embedded", 20), pytest.param("platform", 6, marks=pytest.mark.servers)]
 )
-def test_whatever_a_store_has_been_told(
+def test_export_and_import_preserve_random_stores(
     kind: str,
     examples: int,
     request: pytest.FixtureRequest,
@@ -438,13 +444,13 @@ def test_whatever_a_store_has_been_told(
             for step in steps:
                 clock.next_operation()
                 clock.next_side()
-                await do(side, step, clock.now)
+                await apply_step(side, step, clock.now)
             await side.indexer.drain()
             await exported(side, room / "one")
             await imported(room / "one", other)
-            assert await whole(other) == await whole(side)
+            assert await store_content(other) == await store_content(side)
             await exported(other, room / "two")
-            same(room / "one", room / "two")
+            assert_same_exports(room / "one", room / "two")
             await sound(other)
 
     rooms = iter(tmp_path / str(number) for number in range(10**6))
@@ -464,7 +470,7 @@ def test_whatever_a_store_has_been_told(
         told()
 
 
-async def do(side: Side, step: Any, now: datetime) -> None:
+async def apply_step(side: Side, step: Any, now: datetime) -> None:
     """Ingest, retract, fold so many Events from one of them on, or merge two things."""
     if not isinstance(step, tuple):
         with suppress(FixableError):
@@ -483,7 +489,7 @@ async def do(side: Side, step: Any, now: datetime) -> None:
         await side.graph.outbox.requeue([macro.qdrant_id or ""])
 
 
-async def test_an_export_that_breaks_off_leaves_what_was_there(side: Side, tmp_path: Path) -> None:
+async def test_a_failed_export_leaves_the_previous_archive_unchanged(side: Side, tmp_path: Path) -> None:
     await fill(side)
     path = tmp_path / "one"
     await exported(side, path)
@@ -496,8 +502,8 @@ async def test_an_export_that_breaks_off_leaves_what_was_there(side: Side, tmp_p
     side.vectors.dense = failing  # type: ignore[method-assign]
     with pytest.raises(UnavailableError):
         await exported(side, path)
-    assert inside(tmp_path) == ["one"]
+    assert file_names_in(tmp_path) == ["one"]
     assert (path / NAME).read_bytes() == before
     side.vectors.dense = dense  # type: ignore[method-assign]
     await exported(side, path)
-    assert inside(tmp_path) == ["one"]
+    assert file_names_in(tmp_path) == ["one"]

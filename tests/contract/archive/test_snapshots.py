@@ -28,7 +28,7 @@ async def fill(graph: Graph) -> tuple[Node, list[Node], list[Edge]]:
     return root, members, [*inside, *homes[:4]]
 
 
-async def test_a_context_is_read_from_its_root(graph: Graph) -> None:
+async def test_a_snapshot_reads_the_members_and_edges_of_a_context(graph: Graph) -> None:
     root, members, edges = await fill(graph)
     await put(graph, [home("c", uid=make_uid("theirs"), tenant="u")], tenant="u")
     async with graph.archive.snapshot() as snapshot:
@@ -47,7 +47,7 @@ async def test_a_context_is_read_from_its_root(graph: Graph) -> None:
         assert await snapshot.edges(root, [], after=None, limit=5) == []
 
 
-async def test_counters_are_read_and_only_raised(graph: Graph) -> None:
+async def test_raise_counters_never_lowers_a_counter(graph: Graph) -> None:
     root, *_ = await fill(graph)
 
     async def count(transaction: GraphTransaction) -> None:
@@ -65,7 +65,7 @@ async def test_counters_are_read_and_only_raised(graph: Graph) -> None:
         assert await snapshot.counters(home("d"), []) == Counters(0, {})
 
 
-async def test_what_is_unread_is_told_given_up_or_not(graph: Graph) -> None:
+async def test_a_snapshot_lists_pending_extractions_even_given_up_ones(graph: Graph) -> None:
     root, members, _ = await fill(graph)
     uids = [member.uid for member in members]
 
@@ -80,7 +80,7 @@ async def test_what_is_unread_is_told_given_up_or_not(graph: Graph) -> None:
         assert await snapshot.pending_extractions(replace(root, tenant="u"), uids) == set()
 
 
-async def test_what_was_shown_is_told(graph: Graph) -> None:
+async def test_a_snapshot_reads_usage_counts_of_its_tenant(graph: Graph) -> None:
     root, members, _ = await fill(graph)
     uids = [member.uid for member in members]
     await graph.uses.add_uses("t", {uids[0]: 2}, AT)
@@ -90,7 +90,7 @@ async def test_what_was_shown_is_told(graph: Graph) -> None:
         assert await snapshot.uses(replace(root, tenant="u"), uids) == {}
 
 
-async def test_receipts_come_in_the_order_of_time(graph: Graph) -> None:
+async def test_a_snapshot_pages_receipts_in_order_of_time(graph: Graph) -> None:
     told = [Receipt(f"k{n}", "f" * 64, AT + timedelta(seconds=n // 3), {"n": n}) for n in range(8)]
 
     async def remember(transaction: GraphTransaction) -> None:
@@ -106,7 +106,7 @@ async def test_receipts_come_in_the_order_of_time(graph: Graph) -> None:
         assert await snapshot.receipts("u", after=None, limit=2) == []
 
 
-async def test_steps_come_the_latest_first(graph: Graph) -> None:
+async def test_a_snapshot_lists_maintenance_steps_latest_first(graph: Graph) -> None:
     steps = [
         MaintenanceStep(id=f"s{n}", tenant="tu"[n % 2], context="c", task="x", outcome=Outcome.DONE, at=AT, subject="")
         for n in range(3)
@@ -122,7 +122,7 @@ async def test_steps_come_the_latest_first(graph: Graph) -> None:
         assert [step.id for step in await snapshot.steps(before=steps[2], limit=1)] == ["s1"]
 
 
-async def test_what_is_written_meanwhile_is_not_shown_or_told_by_the_version(graph: Graph) -> None:
+async def test_a_snapshot_hides_later_writes_or_shows_them_by_its_version(graph: Graph) -> None:
     root, *_ = await fill(graph)
     async with graph.archive.snapshot() as snapshot:
         before = await snapshot.version(root), await snapshot.members(root)
@@ -138,7 +138,7 @@ async def test_what_is_written_meanwhile_is_not_shown_or_told_by_the_version(gra
         assert make_uid("late") in await snapshot.members(root)
 
 
-async def test_a_write_that_is_undone_changes_no_version(graph: Graph) -> None:
+async def test_a_rolled_back_write_does_not_change_the_context_version(graph: Graph) -> None:
     root, *_ = await fill(graph)
     async with graph.archive.snapshot() as snapshot:
         before = await snapshot.version(root)
@@ -152,7 +152,7 @@ async def test_a_write_that_is_undone_changes_no_version(graph: Graph) -> None:
         assert await snapshot.version(root) == before
 
 
-async def test_the_mark_of_an_import_is_of_its_transaction(graph: Graph) -> None:
+async def test_the_import_marker_is_rolled_back_with_its_transaction(graph: Graph) -> None:
     assert await graph.archive.import_mark() is None
 
     async def mark(transaction: GraphTransaction, text: str = "one") -> None:

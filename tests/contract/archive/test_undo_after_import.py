@@ -14,7 +14,7 @@ from contract.sleep import test_entity_resolution as resolving
 from contract.sleep.test_consolidation import sound, tell, turn
 from contract.sleep.test_consolidation_job import GRACE, LATER, consolidation, turns
 from contract.sleep.test_consolidation_job import run as consolidate
-from support.stores.exports import exported, imported, registries, same
+from support.stores.exports import assert_same_exports, exported, imported, registries
 from support.stores.pairs import Side, asked_for, embedded
 from vicw_shared.edge_factory import DREAM, RESOLVE
 from vicw_shared.ports import MaintenanceStep, Outcome, Steps
@@ -29,7 +29,7 @@ async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Sid
         yield opened
 
 
-async def lived(side: Side) -> None:
+async def fill_with_maintained_data(side: Side) -> None:
     """Two levels of Macro-Events, dreams, merges; what is new, changed, retracted, expired and of another tenant."""
     soon = (LATER - timedelta(hours=1)).isoformat()
     await tell(side, turns(12))
@@ -42,14 +42,14 @@ async def lived(side: Side) -> None:
     await tell(side, [turn(50, "Ben has not left.")])
     await side.retract({"context": "c", "ids": ["51"]}, "t")
     await dreams.tell(side, *dreams.items(), context="dreams")
-    await resolving.tell(side, *resolving.two(), context="names")
+    await resolving.tell(side, *resolving.two_similar_people(), context="names")
     await dreams.tell(side, *dreams.items(), tenant="u")
     assert (await dreams.run(side)).dreamt > 0
     assert (await resolving.run(side)).merged == 1
     await sound(side)
 
 
-async def done(side: Side) -> list[MaintenanceStep]:
+async def undoable_steps(side: Side) -> list[MaintenanceStep]:
     """Return what can be undone, the latest first: a second consolidation before what it was made of."""
     steps = [step for step in await side.graph.scan(Steps(), limit=1000) if step.outcome is Outcome.DONE]
     macros = [node for node in (await side.nodes()).values() if node.is_macro]
@@ -57,7 +57,7 @@ async def done(side: Side) -> list[MaintenanceStep]:
     return sorted(steps, key=lambda step: (-level.get(step.subject, 0), step.id))
 
 
-async def take_back(side: Side, step: MaintenanceStep) -> Any:
+async def undo_step(side: Side, step: MaintenanceStep) -> Any:
     if step.task == DREAM:
         return await Dreamer(side.graph, side.indexer.indexes, registries().edges, side.indexer).undo(
             step.id, now=LATER, grace=GRACE
@@ -67,24 +67,26 @@ async def take_back(side: Side, step: MaintenanceStep) -> Any:
     return [item.uid for item in (await consolidation(side).undo(step.id, now=LATER, grace=GRACE)).items]
 
 
-async def test_a_step_is_taken_back_as_in_the_store_that_it_is_of(side: Side, store: Path, tmp_path: Path) -> None:
+async def test_maintenance_steps_are_undone_alike_in_source_and_importing_store(
+    side: Side, store: Path, tmp_path: Path
+) -> None:
     async with embedded(store) as source, embedded(store) as third:
-        await lived(source)
+        await fill_with_maintained_data(source)
         await exported(source, tmp_path / "0")
         await imported(tmp_path / "0", side)
         await exported(side, tmp_path / "1")
-        same(tmp_path / "0", tmp_path / "1")
+        assert_same_exports(tmp_path / "0", tmp_path / "1")
         await imported(tmp_path / "1", third)
-        steps = await done(source)
+        steps = await undoable_steps(source)
         assert {step.task for step in steps} >= {DREAM, RESOLVE}
         assert max(len(node.items) for node in (await source.nodes()).values() if node.is_macro) > 5
-        assert steps == await done(side) == await done(third)
+        assert steps == await undoable_steps(side) == await undoable_steps(third)
         for step in steps:
-            first, *others = [await take_back(one, step) for one in (source, side, third)]
+            first, *others = [await undo_step(one, step) for one in (source, side, third)]
             assert others == [first, first], step
         for one in (source, side, third):
             await sound(one)
         for number, one in enumerate((source, side, third)):
             await exported(one, tmp_path / f"after{number}")
-        same(tmp_path / "after0", tmp_path / "after1", error=0.01)
-        same(tmp_path / "after0", tmp_path / "after2", error=0.01)
+        assert_same_exports(tmp_path / "after0", tmp_path / "after1", error=0.01)
+        assert_same_exports(tmp_path / "after0", tmp_path / "after2", error=0.01)

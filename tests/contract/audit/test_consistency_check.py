@@ -144,7 +144,7 @@ BREAKS: Sequence[Break] = (
 )
 
 
-async def test_a_store_as_requests_leave_it_is_clean(side: Side) -> None:
+async def test_a_store_written_by_requests_has_no_violations(side: Side) -> None:
     await fill(side)
     report = await side.check(_SMALL_PAGES)
     assert (report.violations, report.unlisted) == ([], 0)
@@ -198,7 +198,7 @@ def turn(number: int, **fields: object) -> Node:
     return node(f"e{number}", Label.EVENT, **(placed | fields))
 
 
-async def test_a_step_stored_between_two_passes_makes_no_gap(side: Side) -> None:
+async def test_a_flow_step_stored_between_two_passes_is_no_gap(side: Side) -> None:
     events = [turn(number) for number in range(1, 4)]
     await put(side.graph, events)
     graph = side.graph
@@ -219,7 +219,7 @@ async def test_a_step_stored_between_two_passes_makes_no_gap(side: Side) -> None
     assert await flow_steps.gaps(Busy(), 10, lambda done: None) == ([], 0)  # type: ignore[arg-type]
 
 
-async def test_a_violation_that_a_writer_ends_meanwhile_is_not_reported(side: Side) -> None:
+async def test_a_violation_repaired_during_the_check_is_not_reported(side: Side) -> None:
     await fill(side)
 
     class Busy:
@@ -241,7 +241,7 @@ async def test_a_violation_that_a_writer_ends_meanwhile_is_not_reported(side: Si
     assert report.violations == []
 
 
-async def test_memory_does_not_grow_with_the_store(store: Path) -> None:
+async def test_memory_of_the_consistency_check_does_not_grow_with_the_store(store: Path) -> None:
     limits = CheckLimits(page=50)
     peaks = []
     for count in (1600, 4800):  # enough for each that as many pages as ever are read at once

@@ -21,7 +21,7 @@ def turn(name: str, number: int, **fields: object) -> Node:
     return node(name, Label.EVENT, **(placed | fields))
 
 
-def joins(chain: str, *names: str) -> tuple[str, str]:
+def chain_ends(chain: str, *names: str) -> tuple[str, str]:
     """The source and the target of an edge of a chain between an earlier and a later Event."""
     earlier, later = names
     return (earlier, later) if chain == NEXT else (later, earlier)
@@ -32,9 +32,9 @@ LAST = ChainLink(None, joined=False)
 
 
 @CHAINS
-async def test_a_chain_is_read_in_its_order_with_what_its_edges_say(graph: Graph, chain: str) -> None:
+async def test_chain_links_report_followers_and_unexpected_edges(graph: Graph, chain: str) -> None:
     a, b, c, d = events = [turn(name, number) for number, name in enumerate("abcd", 1)]
-    edges = [edge(chain, *joins(chain, *ends)) for ends in ("ab", "cd", "ca", "aa")]
+    edges = [edge(chain, *chain_ends(chain, *ends)) for ends in ("ab", "cd", "ca", "aa")]
     await put(graph, events, edges)
     assert await graph.audit.chain_links(chain, events) == {
         a.uid: ChainLink(b.uid, joined=True, unexpected=(a.uid,)),
@@ -47,7 +47,7 @@ async def test_a_chain_is_read_in_its_order_with_what_its_edges_say(graph: Graph
 
 
 @CHAINS
-async def test_chains_of_others_and_what_is_in_no_chain_are_passed_over(graph: Graph, chain: str) -> None:
+async def test_chain_links_skip_events_outside_the_chain(graph: Graph, chain: str) -> None:
     first, last = turn("first", 1), turn("last", 9)
     others = [
         turn("retired", 2, retired_at=AT),
@@ -58,7 +58,7 @@ async def test_chains_of_others_and_what_is_in_no_chain_are_passed_over(graph: G
     if chain == NEXT:
         others += [turn("beside", 6, flow_id="g"), turn("alone", 7, flow_id=None, flow_step=None)]
     foreign = turn("foreign", 8, tenant="u")
-    await put(graph, [first, last, *others], [edge(chain, *joins(chain, "retired", "last"))])
+    await put(graph, [first, last, *others], [edge(chain, *chain_ends(chain, "retired", "last"))])
     await put(graph, [foreign], tenant="u")
     found = await graph.audit.chain_links(chain, [first, last, *others, foreign])
     assert found.pop(first.uid) == ChainLink(last.uid, joined=False)
@@ -67,7 +67,7 @@ async def test_chains_of_others_and_what_is_in_no_chain_are_passed_over(graph: G
     assert len(found) == len(others) + 1
 
 
-async def test_the_callers_own_steps_go_first_whatever_the_time(graph: Graph) -> None:
+async def test_events_with_own_steps_come_first_in_the_flow_chain(graph: Graph) -> None:
     late, early, unnumbered = turn("late", 3, own_step=1), turn("early", 2, own_step=2), turn("unnumbered", 1)
     events = [late, early, unnumbered]
     await put(graph, events)
@@ -81,7 +81,7 @@ async def test_the_callers_own_steps_go_first_whatever_the_time(graph: Graph) ->
 
 
 @CHAINS
-async def test_of_two_events_at_one_place_the_lower_uid_goes_first(graph: Graph, chain: str) -> None:
+async def test_events_at_the_same_chain_position_are_ordered_by_uid(graph: Graph, chain: str) -> None:
     twins = sorted((turn(f"twin {n}", 2) for n in range(5)), key=lambda event: event.uid)
     events = [turn("first", 1), *twins, turn("last", 3)]
     await put(graph, events)
@@ -90,17 +90,17 @@ async def test_of_two_events_at_one_place_the_lower_uid_goes_first(graph: Graph,
 
 
 @CHAINS
-async def test_no_more_strays_are_told_than_a_page_can_hold(graph: Graph, chain: str) -> None:
+async def test_chain_links_report_at_most_max_unexpected_edges(graph: Graph, chain: str) -> None:
     hub, later = turn("hub", 1), turn("later", 2)
     others = [turn(f"o{number}", number) for number in range(3, 8 + MAX_UNEXPECTED)]
     ends = [("hub", other.name) for other in (later, *others)]
-    await put(graph, [hub, later, *others], [edge(chain, *joins(chain, *pair)) for pair in ends])
+    await put(graph, [hub, later, *others], [edge(chain, *chain_ends(chain, *pair)) for pair in ends])
     link = (await graph.audit.chain_links(chain, [hub]))[hub.uid]
     assert (link.follower, link.joined, len(set(link.unexpected))) == (later.uid, True, MAX_UNEXPECTED)
     assert later.uid not in link.unexpected
 
 
-async def test_homes_are_counted_whosever_node_it_is(graph: Graph) -> None:
+async def test_belongs_to_counts_cover_all_tenants(graph: Graph) -> None:
     roots = [node("c1", Label.CONTEXT), node("c2", Label.CONTEXT)]
     ends = [("one", "c1"), ("two", "c1"), ("two", "c2")]
     await put(graph, [*roots, *map(node, ("none", "one", "two"))], [edge("BELONGS_TO", *pair) for pair in ends])
@@ -110,7 +110,7 @@ async def test_homes_are_counted_whosever_node_it_is(graph: Graph) -> None:
     assert await graph.audit.belongs_to_counts([]) == {}
 
 
-async def test_which_chunks_are_not_indexed_is_told_of_all_tenants(graph: Graph) -> None:
+async def test_point_states_tell_unindexed_chunks_of_all_tenants(graph: Graph) -> None:
     waiting, done = node("waiting", Label.CHUNK, text="x"), node("done", Label.CHUNK, text="x", indexed=True)
     foreign = replace(node("foreign", Label.CHUNK, text="x"), tenant="u")
     await put(graph, [waiting, done, node("n")])
@@ -121,7 +121,7 @@ async def test_which_chunks_are_not_indexed_is_told_of_all_tenants(graph: Graph)
     assert await graph.audit.point_states([]) == {}
 
 
-async def test_what_was_merged_is_told_with_what_it_was_merged_into(graph: Graph) -> None:
+async def test_merge_edges_pair_each_node_with_its_merge_targets(graph: Graph) -> None:
     told = [("a", "b"), ("a", "c"), ("b", "a")]
     await put(graph, [node(name) for name in "abcd"], [edge("MERGED_INTO", *pair) for pair in told])
     found = await graph.audit.merge_edges([make_uid("a"), make_uid("c"), make_uid("none")])
@@ -129,7 +129,7 @@ async def test_what_was_merged_is_told_with_what_it_was_merged_into(graph: Graph
     assert await graph.audit.merge_edges([]) == []
 
 
-async def test_merges_that_go_in_a_circle_or_two_ways_are_found(graph: Graph) -> None:
+async def test_find_cycles_finds_merge_circles_and_double_merges(graph: Graph) -> None:
     ways = ("ab", "bc", "cb", "de", "df", "ga")
     await put(graph, [node(name) for name in "abcdefg"], [edge("MERGED_INTO", *pair) for pair in ways])
     called = {make_uid(name): name for name in "abcdefg"}

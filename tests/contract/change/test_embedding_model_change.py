@@ -16,7 +16,7 @@ OLD = ModelIdentity("old", 3, "0" * 64, 1)
 NEW = ModelIdentity("new", 4, "1" * 64, 1)
 
 
-async def test_a_change_is_remembered_with_the_model_in_one_step(graph: Graph) -> None:
+async def test_set_model_stores_model_and_pending_change_together(graph: Graph) -> None:
     before = await graph.record.models()
     change = ModelChange(NEW, "/models/new.gguf", 1_700_000_000_000_000)
     await graph.record.set_model(OLD, change)
@@ -26,7 +26,7 @@ async def test_a_change_is_remembered_with_the_model_in_one_step(graph: Graph) -
     assert (await graph.record.models(), (await graph.record.models()).used) == (Models(NEW), NEW)
 
 
-async def test_the_mark_of_a_lost_index_is_kept_until_it_is_cleared_by_its_instant(graph: Graph) -> None:
+async def test_the_rebuilding_marker_is_cleared_only_by_its_own_timestamp(graph: Graph) -> None:
     await graph.record.set_model(OLD)
     assert (await graph.record.models()).rebuilding is None
     await graph.record.mark_rebuilding(AT)
@@ -40,7 +40,7 @@ async def test_the_mark_of_a_lost_index_is_kept_until_it_is_cleared_by_its_insta
     assert not await graph.record.clear_rebuilding(again)
 
 
-async def test_the_mark_of_a_lost_index_goes_with_its_model(graph: Graph) -> None:
+async def test_the_rebuilding_marker_is_dropped_when_the_model_changes(graph: Graph) -> None:
     await graph.record.set_model(OLD)
     await graph.record.mark_rebuilding(AT)
     await graph.record.set_model(OLD, ModelChange(NEW))
@@ -49,13 +49,13 @@ async def test_the_mark_of_a_lost_index_goes_with_its_model(graph: Graph) -> Non
     assert await graph.record.models() == Models(NEW), "the other index has everything"
 
 
-def test_a_change_that_an_older_program_has_ended_but_for_its_note_is_over() -> None:
+def test_a_model_change_stored_in_phase_leaving_loads_as_finished() -> None:
     told = json.loads(ModelChange(NEW, "/models/new.gguf").dump())
     assert ModelChange.load(json.dumps(told | {"phase": "joining"})) == ModelChange(NEW, "/models/new.gguf")
     assert ModelChange.load(json.dumps(told | {"phase": "leaving"})) is None
 
 
-async def test_one_at_a_time_changes_the_model(graph: Graph) -> None:
+async def test_the_model_change_lock_has_one_holder_and_expires(graph: Graph) -> None:
     assert await graph.record.lock_model_change("a", seconds=60)
     assert not await graph.record.lock_model_change("b", seconds=60)
     assert await graph.record.lock_model_change("a", seconds=0.2), "its holder renews it"
@@ -67,7 +67,7 @@ async def test_one_at_a_time_changes_the_model(graph: Graph) -> None:
     await graph.record.lock_model_change("a", seconds=0)
 
 
-async def test_whoever_has_lost_the_right_to_change_the_model_changes_nothing(graph: Graph) -> None:
+async def test_set_model_is_refused_after_the_change_lock_was_lost(graph: Graph) -> None:
     change = ModelChange(NEW)
     assert await graph.record.lock_model_change("a", seconds=0.2)
     assert await graph.record.set_model(OLD, change, holder="a")
@@ -81,7 +81,7 @@ async def test_whoever_has_lost_the_right_to_change_the_model_changes_nothing(gr
     await graph.record.lock_model_change("b", seconds=0)
 
 
-async def test_passages_are_told_as_a_claim_tells_them(graph: Graph) -> None:
+async def test_a_passage_scan_returns_the_same_payloads_as_an_outbox_claim(graph: Graph) -> None:
     sea, bucket = node("sea", Label.CONCEPT, subtype="tag"), node("box", Label.CONCEPT, subtype="bucket")
     item, ana = node("item", content_hash="h"), node("Ana")
     chunks = [node(f"chunk {n}", Label.CHUNK, text=f"proof {n}") for n in range(5)]
@@ -105,14 +105,14 @@ async def test_passages_are_told_as_a_claim_tells_them(graph: Graph) -> None:
     assert len(await graph.scan(Passages(), limit=10)) == 5, "queued or not"
 
 
-async def test_a_passage_that_proves_nothing_is_to_have_no_point(graph: Graph) -> None:
+async def test_a_passage_scan_marks_passages_without_an_item_for_deletion(graph: Graph) -> None:
     stray = node("stray", Label.CHUNK, text="of nothing")
     await put(graph, [stray])
     (found,) = await graph.scan(Passages(), limit=10)
     assert (found.point_id, found.kind, found.chunk, found.item) == (stray.uid, PendingKind.DELETE, None, None)
 
 
-async def test_passages_of_all_tenants_are_told(graph: Graph) -> None:
+async def test_a_passage_scan_covers_all_tenants(graph: Graph) -> None:
     for tenant in ("t", "u"):
         item = replace(node(f"item of {tenant}", content_hash="h"), tenant=tenant)
         chunk = replace(node(f"chunk of {tenant}", Label.CHUNK, text="x"), tenant=tenant)

@@ -55,7 +55,7 @@ def eraser(side: Side) -> Eraser:
     return Eraser(side.graph, side.indexer.indexes, REGISTRY)
 
 
-async def left(side: Side, fingerprints: Fingerprints) -> list[str]:
+async def find_residue(side: Side, fingerprints: Fingerprints) -> list[str]:
     remains = Residue.of(fingerprints)
     await scan_store(side.graph, [side.vectors], remains)
     return remains.residual_places()
@@ -68,7 +68,7 @@ async def erase(side: Side, chosen: ErasureSelection) -> ErasureReport:
     done = await erasing.run(erasure)
     fingerprints = await fingerprints_of(side.graph.erasures, erasure)
     assert fingerprints.marks, "something went"
-    assert await left(side, fingerprints) == []
+    assert await find_residue(side, fingerprints) == []
     assert _SECRET not in str(await side.graph.erasures.erasures()), "the note holds no text"
     await side.graph.erasures.end_erasure(erasure)
     assert await side.graph.erasures.erasures() == []
@@ -89,7 +89,7 @@ async def everything(side: Side) -> str:
     return json.dumps(stored, sort_keys=True, ensure_ascii=False, default=str)
 
 
-async def test_an_item_goes_with_all_its_versions_and_nothing_else(side: Side) -> None:
+async def test_erasing_an_item_removes_all_its_versions_and_nothing_else(side: Side) -> None:
     await tell(side, [turn(0, "Ana told Ben of the amulet of Porto."), turn(2, "Ben moved to Lagos last Friday.")])
     nodes, edges, payloads = await side.nodes(), await side.edges(), await side.payloads()
     marked = {"tags": ["vermilion-archive"], "metadata": {"where": "the cellar of the Halde"}, "importance": 0.9}
@@ -119,7 +119,7 @@ async def test_an_erased_item_that_is_sent_again_is_new(side: Side) -> None:
     assert list(steps.values()) == [[[2, 2]]]  # type: ignore[attr-defined]
 
 
-async def test_a_conversation_that_is_erased_begins_anew(side: Side) -> None:
+async def test_flow_steps_restart_at_one_after_a_conversation_is_erased(side: Side) -> None:
     await tell(side, [turn(n, f"{_SECRET} Round {n}.") for n in range(3)])
     await tell(side, [turn(7, "Something else.", flow_id="g")])
     await erase(side, await choose_items(side.graph, "t", ["0", "1", "2"], None))
@@ -153,7 +153,7 @@ async def test_sources_of_a_macro_event_come_back_except_erased_ones(side: Side,
     await sound(side)
 
 
-async def test_answers_that_are_given_again_go_and_those_of_others_stay(side: Side) -> None:
+async def test_erasure_drops_receipts_of_erased_items_and_keeps_others(side: Side) -> None:
     body: dict[str, Any] = {"context": "c", "items": [turn(0, _SECRET)]}
     await ingest(side, body, "t", "one")
     await ingest(side, {"context": "c", "items": [turn(1, "Ben left.")]}, "t", "two")
@@ -165,7 +165,7 @@ async def test_answers_that_are_given_again_go_and_those_of_others_stay(side: Si
     assert again.items[0].status.value == "created", "the same key is a new request"
 
 
-async def test_the_log_forgets_what_was_refused_or_undone(side: Side) -> None:
+async def test_erasure_removes_erased_text_from_the_maintenance_log(side: Side) -> None:
     told = turns(5)
     told[0]["text"] = _SECRET
     await tell(side, told)
@@ -203,13 +203,13 @@ async def test_a_dreamt_tag_is_erased_with_the_item_it_came_from(side: Side) -> 
     await sound(side)
 
 
-async def test_a_tag_that_an_item_says_itself_stays_with_it(side: Side) -> None:
+async def test_a_dreamt_tag_named_in_the_items_own_text_survives_erasure(side: Side) -> None:
     await tag_spread(side, f" It is the {TAG}.")
     await erase(side, await choose_items(side.graph, "t", ["0"], None))
     assert TAG in (await tags_of(side))["1"]
 
 
-async def test_a_tag_that_another_item_has_too_stays(side: Side) -> None:
+async def test_a_dreamt_tag_that_another_item_carries_survives_erasure(side: Side) -> None:
     await tag_spread(side)
     await note_down(side, {"id": "9", "text": "Ben left.", "tags": [TAG]})
     await erase(side, await choose_items(side.graph, "t", ["0"], None))
@@ -232,7 +232,7 @@ async def test_an_undone_dream_stays_undone_but_forgets_an_erased_tag(side: Side
     assert "1" not in await tags_of(side), "a person has said that it is left alone"
 
 
-async def test_who_repeats_an_erased_item_has_the_text(side: Side) -> None:
+async def test_a_copy_of_an_erased_item_keeps_the_text(side: Side) -> None:
     await ingest(side, {"context": "c", "items": [{"id": "a", "text": _SECRET}]}, "t", None)
     await ingest(side, {"context": "c", "items": [{"id": "b", "text": _SECRET}]}, "t", None)
     await erase(side, await choose_items(side.graph, "t", ["a"], None))
@@ -240,7 +240,7 @@ async def test_who_repeats_an_erased_item_has_the_text(side: Side) -> None:
     assert [(result.id, result.text) for result in answer.results] == [("b", _SECRET)], "nobody has erased that"
 
 
-async def test_a_person_goes_with_what_they_said_and_what_is_about_them(side: Side) -> None:
+async def test_erasing_a_person_removes_items_said_by_and_about_them(side: Side) -> None:
     said = {"context": "c", "extract": "rules"}
     items = [
         {"id": "said", "text": "I hid the vermilion lockbox in the old granary.", "speaker": "Quirin Zeltner"},
@@ -261,7 +261,7 @@ async def test_a_person_goes_with_what_they_said_and_what_is_about_them(side: Si
     assert await look_up(side.graph, "t", ["quirin zeltner"]) == {}
 
 
-async def test_a_person_is_found_in_what_is_consolidated(side: Side) -> None:
+async def test_person_erasure_finds_turns_inside_macro_events(side: Side) -> None:
     await tell(side, turns(5))
     await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), min_cohesion=0.0))
     chosen = await choose_person(side.graph, "t", "Ben", "c")
@@ -270,7 +270,7 @@ async def test_a_person_is_found_in_what_is_consolidated(side: Side) -> None:
     assert {node.source_id for node in await thread(side)} == {"0", "2", "4"}
 
 
-async def test_namesakes_are_not_mixed_up(side: Side) -> None:
+async def test_person_erasure_refuses_a_name_used_in_several_contexts(side: Side) -> None:
     for context in ("c", "d"):
         await ingest(side, {"context": context, "items": [{"text": "I left.", "speaker": "Ana"}]}, "t", None)
     with pytest.raises(StateConflictError, match="Several things are called 'Ana'"):
@@ -279,7 +279,7 @@ async def test_namesakes_are_not_mixed_up(side: Side) -> None:
     assert (await choose_person(side.graph, "t", "Ana", None, everywhere=True)).items.keys() == {"c", "d"}
 
 
-async def test_a_context_goes_and_the_others_stay(side: Side) -> None:
+async def test_erasing_a_context_keeps_the_other_contexts(side: Side) -> None:
     await ingest(side, {"context": "d", "items": [turn(0, "Ben left.")]}, "t", None)
     await ingest(side, {"context": "c", "items": [turn(n, f"{_SECRET} Round {n}.") for n in range(8)]}, "t", "k")
     await ingest(side, {"context": "d", "items": [{"id": "copy", "text": f"{_SECRET} Round 2."}]}, "t", None)
@@ -294,7 +294,7 @@ async def test_a_context_goes_and_the_others_stay(side: Side) -> None:
     assert [event.flow_step for event in await thread(side)] == [1]
 
 
-async def test_a_tenant_goes_and_the_others_stay(side: Side) -> None:
+async def test_erasing_a_tenant_keeps_the_other_tenants(side: Side) -> None:
     await ingest(side, {"context": "c", "items": [turn(0, _SECRET)]}, "t", "k")
     await ingest(side, {"context": "c", "items": [turn(0, "Ben left.")]}, "u", "k")
     await erase(side, await choose_tenant(side.graph, "t"))
@@ -303,7 +303,7 @@ async def test_a_tenant_goes_and_the_others_stay(side: Side) -> None:
     assert await side.graph.record.receipt("t", "key:k") is None
 
 
-async def test_a_tenant_with_nothing_but_a_pending_erasure_is_known(side: Side) -> None:
+async def test_a_tenant_with_only_a_pending_erasure_can_be_chosen(side: Side) -> None:
     await ingest(side, {"context": "c", "items": [turn(0, _SECRET)]}, "t", "k")
     await ingest(side, {"context": "c", "items": [turn(0, "Ben left.")]}, "u", "k")
     erasure = await eraser(side).begin(await choose_tenant(side.graph, "t"))
@@ -333,7 +333,7 @@ async def test_an_erasure_killed_between_any_two_transactions_is_completed(
             except RuntimeError:
                 deaths += 1
     assert deaths > 4
-    assert await left(side, await fingerprints_of(side.graph.erasures, erasure)) == []
+    assert await find_residue(side, await fingerprints_of(side.graph.erasures, erasure)) == []
     assert [event.source_id for event in await thread(side)] == ["9"]
     await side.graph.erasures.end_erasure(erasure)
     await sound(side)
@@ -354,10 +354,10 @@ async def test_two_concurrent_runs_of_an_erasure_leave_nothing_unproven(side: Si
     assert len(gone) >= 24
     finder = FingerprintFinder(fingerprints)
     assert all(finder.find(uid.encode()) for uid in gone), "whatever went is known to have gone"
-    assert await left(side, fingerprints) == []
+    assert await find_residue(side, fingerprints) == []
     await side.graph.erasures.end_erasure(erasure)
     assert await eraser(side).run(erasure) == ErasureReport(), "there is nothing left to be done"
-    assert await left(side, await fingerprints_of(side.graph.erasures, erasure)) == [], "nor to be proven"
+    assert await find_residue(side, await fingerprints_of(side.graph.erasures, erasure)) == [], "nor to be proven"
     if not whole:
         await sound(side)
 
@@ -373,7 +373,7 @@ def _dying_after_one(write: Any) -> Any:
     return dying
 
 
-async def test_remains_are_found_wherever_they_are(side: Side) -> None:
+async def test_the_residue_scan_finds_erased_text_in_a_receipt(side: Side) -> None:
     await tell(side, [turn(0, _SECRET), turn(1, "Ben left.")])
     erasing = eraser(side)
     erasure = await erasing.begin(await choose_items(side.graph, "t", ["0"], None))
@@ -384,7 +384,7 @@ async def test_remains_are_found_wherever_they_are(side: Side) -> None:
         await transaction.put_receipt(Receipt("job:x", "f", START, {"name": f"so {_SECRET[:60]}"}))
 
     await side.graph.write("t", "c", leave)
-    assert await left(side, fingerprints) == ["receipt job:x"]
+    assert await find_residue(side, fingerprints) == ["receipt job:x"]
 
 
 async def test_a_selection_of_unknown_items_is_refused_by_name(side: Side) -> None:
@@ -408,7 +408,7 @@ async def test_a_selection_of_unknown_items_is_refused_by_name(side: Side) -> No
             await choose_person(side.graph, name, "Ben", None)
 
 
-async def _erase_the_secret(side: Side) -> None:
+async def _erase_secret_item(side: Side) -> None:
     erasing = eraser(side)
     await erasing.run(await erasing.begin(await choose_items(side.graph, "t", ["1"], None)))
 
@@ -430,18 +430,18 @@ async def test_an_item_erased_during_indexing_leaves_no_point(side: Side, monkey
     await tell(side, [turn(0, "Ben left.")])
     points = await side.points()
     await side.ingest({"context": "c", "extract": "rules", "items": [turn(1, _SECRET)]}, "t", None)
-    await _index(side, monkeypatch, lambda: _erase_the_secret(side))
+    await _index(side, monkeypatch, lambda: _erase_secret_item(side))
     assert await side.points() == points
     await sound(side)
 
 
-async def test_an_item_erased_and_sent_anew_during_indexing_has_its_new_text(
+async def test_an_item_replaced_during_indexing_leaves_no_erased_text(
     side: Side, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await side.ingest({"context": "c", "extract": "rules", "items": [turn(1, _SECRET)]}, "t", None)
 
     async def erase_and_send_anew() -> None:
-        await _erase_the_secret(side)
+        await _erase_secret_item(side)
         await side.ingest({"context": "c", "extract": "rules", "items": [turn(1, "Ben left.")]}, "t", None)
 
     await _index(side, monkeypatch, erase_and_send_anew)
@@ -461,16 +461,16 @@ async def test_an_item_stored_again_before_the_proof_is_no_residue(side: Side) -
     await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), min_cohesion=0.0))
     await side.indexer.drain()
     fingerprints = await fingerprints_of(side.graph.erasures, erasure)
-    assert await left(side, fingerprints) == []
+    assert await find_residue(side, fingerprints) == []
     await sound(side)
 
 
-async def test_a_noted_item_that_was_not_erased_is_found_as_residue(side: Side) -> None:
+async def test_an_item_recorded_but_not_erased_is_reported_as_residue(side: Side) -> None:
     await tell(side, [turn(0, "Ben left."), turn(1, _SECRET)])
     nodes = (await side.nodes()).values()
     note = sealed_note(batch_record(ErasurePart("e", 0, "t", {}), list(nodes), new_key()))
     assert isinstance(marks := note.body["marks"], dict)
-    assert {*await left(side, Fingerprints.load(marks))} >= {f"{node.label} {node.uid}" for node in nodes}
+    assert {*await find_residue(side, Fingerprints.load(marks))} >= {f"{node.label} {node.uid}" for node in nodes}
 
 
 async def test_an_item_stored_again_during_the_residue_scan_is_no_residue(
@@ -489,5 +489,5 @@ async def test_an_item_stored_again_during_the_residue_scan_is_no_residue(
         return await scan(what, **how)
 
     monkeypatch.setattr(side.graph, "scan", come_again)
-    assert await left(side, await fingerprints_of(side.graph.erasures, erasure)) == []
+    assert await find_residue(side, await fingerprints_of(side.graph.erasures, erasure)) == []
     assert "Quirin" in await everything(side)

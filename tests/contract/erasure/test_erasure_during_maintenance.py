@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from contract.erasure.test_erasure import TAG, eraser, everything, left
+from contract.erasure.test_erasure import TAG, eraser, everything, find_residue
 from contract.erasure.test_erasure import side as side
-from contract.erasure.test_eviction import forget, weighing
+from contract.erasure.test_eviction import run_eviction, turns_of_importance
 from contract.sleep.test_consolidation import sound, tell
 from contract.sleep.test_consolidation_job import LATER, RULES, consolidation, turns
 from contract.sleep.test_dreams import STORM, item, tags_of
@@ -46,35 +46,37 @@ def _erased_at_the_next_write(side: Side, patch: pytest.MonkeyPatch, *ids: str, 
     return erasures
 
 
-async def _gone(side: Side, erasures: list[str], *words: str) -> None:
+async def _assert_erased(side: Side, erasures: list[str], *words: str) -> None:
     await sound(side)
     told = await everything(side)
     assert [word for word in words if word in told] == []
     (erasure,) = erasures
-    assert await left(side, await fingerprints_of(side.graph.erasures, erasure)) == []
+    assert await find_residue(side, await fingerprints_of(side.graph.erasures, erasure)) == []
 
 
-async def test_a_dream_gives_no_tag_of_what_is_erased_meanwhile(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_dream_spreads_no_tag_of_an_item_erased_meanwhile(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     await note_down(side, item(0, f"{STORM}.", tags=[TAG]), item(1, f"{STORM}, said the keeper."))
     erasures = _erased_at_the_next_write(side, monkeypatch, "0")
     await dream_of(side)
-    await _gone(side, erasures, TAG)
+    await _assert_erased(side, erasures, TAG)
     await dream_of(side)
     assert "1" in await tags_of(side), "it is dreamt of by itself"
 
 
-async def test_no_refusal_is_logged_of_what_is_erased_meanwhile(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_refused_consolidation_of_an_item_erased_meanwhile_is_not_logged(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told = turns(5)
     told[3]["text"] = _SECRET
     await tell(side, told)
     erasures = _erased_at_the_next_write(side, monkeypatch, "3")
     done = await consolidation(side, share=0.0001, chunk_chars=10).run(RULES, now=LATER)
     assert (done.refused, done.macros) == (1, 0)
-    await _gone(side, erasures, "vermilion")
+    await _assert_erased(side, erasures, "vermilion")
     assert await side.graph.scan(Steps(tenant="t"), limit=9) == []
 
 
-async def test_no_summary_comes_back_that_was_erased_once_it_was_stored(
+async def test_a_summary_erased_right_after_its_write_does_not_come_back(
     side: Side, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = turns(5)
@@ -82,14 +84,14 @@ async def test_no_summary_comes_back_that_was_erased_once_it_was_stored(
     await tell(side, told)
     erasures = _erased_at_the_next_write(side, monkeypatch, "3", before=False)
     await consolidation(side).run(RULES, now=LATER)
-    await _gone(side, erasures, "vermilion")
+    await _assert_erased(side, erasures, "vermilion")
 
 
 async def test_an_item_erased_after_its_selection_for_eviction_is_not_logged(
     side: Side, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await tell(side, weighing(0.1, None, None, None))
+    await tell(side, turns_of_importance(0.1, None, None, None))
     erasures = _erased_at_the_next_write(side, monkeypatch, "0")
-    await forget(side)
-    await _gone(side, erasures, "ship 0")
+    await run_eviction(side)
+    await _assert_erased(side, erasures, "ship 0")
     assert await side.graph.scan(Steps(tenant="t"), limit=9) == []

@@ -20,13 +20,13 @@ from vicw_sleep.consolidation.batches import ConsolidationRules
 _LONG = "This message is confidential and is meant only for the person to whom Anna addressed it in London."
 
 
-async def test_a_long_sentence_that_others_say_too_is_no_remains(side: Side) -> None:
+async def test_a_sentence_shared_with_another_item_is_no_residue(side: Side) -> None:
     await tell(side, [turn(0, f"{_LONG} Bye.", flow_id="f"), turn(1, f"I am in Rome. {_LONG}", flow_id="g")])
     await erase(side, await choose_items(side.graph, "t", ["0"], None))
     assert _LONG in [node.text for node in (await side.nodes()).values()], "somebody else has said that"
 
 
-async def test_the_time_of_what_was_said_along_with_it_is_no_remains(side: Side) -> None:
+async def test_a_timestamp_shared_with_another_item_is_no_residue(side: Side) -> None:
     fence = {"id": "a", "flow_id": "f", "speaker": "Tom", "text": "The garden fence broke because the wind was strong."}
     piano = {"id": "b", "flow_id": "g", "speaker": "Lena", "text": "The old piano was damaged because the roof leaked."}
     await ingest(side, {"context": "c", "extract": "rules", "items": [fence, piano]}, "t", None)
@@ -34,7 +34,7 @@ async def test_the_time_of_what_was_said_along_with_it_is_no_remains(side: Side)
     assert "the roof leaked" in [node.text for node in (await side.nodes()).values()]
 
 
-async def test_what_is_consolidated_forgets_that_it_supported_what_was_erased(side: Side) -> None:
+async def test_a_macro_event_survives_erasure_of_a_claim_it_supported(side: Side) -> None:
     told = "The ferry ticket costs 12 euros."
     await tell(side, [turn(0, told, flow_id="g", speaker="Tom"), turn(1, "Ben left.", flow_id="g")])
     again = turn(3, f"Ticket 577 is paid. {told}", speaker="Lena")
@@ -48,7 +48,7 @@ async def test_what_is_consolidated_forgets_that_it_supported_what_was_erased(si
     assert (await thread(side))[0].is_macro, "it stays folded"
 
 
-async def test_an_event_that_others_tell_of_is_as_they_do(side: Side) -> None:
+async def test_a_shared_statement_takes_speaker_and_time_of_the_remaining_item(side: Side) -> None:
     first = turn(0, "The nightly build failed because the staging disk was full.", speaker="Maximiliane Oberhuber")
     await tell(side, [first, turn(1, "I saw it. The nightly build failed because the staging disk was full.")])
     assert [event.speaker for event in await told(side, "The nightly build failed")] == ["Maximiliane Oberhuber"]
@@ -59,7 +59,7 @@ async def test_an_event_that_others_tell_of_is_as_they_do(side: Side) -> None:
 
 
 @pytest.mark.parametrize("gone", ["retracted", "told otherwise"])
-async def test_an_event_is_as_others_tell_of_it_once_who_told_of_it_first_is_of_the_past(side: Side, gone: str) -> None:
+async def test_a_shared_statement_changes_speaker_once_its_first_item_is_retired(side: Side, gone: str) -> None:
     first = turn(0, "The nightly build failed because the staging disk was full.", speaker="Maximiliane Oberhuber")
     await tell(side, [first, turn(1, "I saw it. The nightly build failed because the staging disk was full.")])
     if gone == "retracted":
@@ -72,7 +72,7 @@ async def test_an_event_is_as_others_tell_of_it_once_who_told_of_it_first_is_of_
     assert "Oberhuber" not in await everything(side)
 
 
-async def test_an_event_is_as_it_was_once_another_than_the_first_to_tell_of_it_is_erased(side: Side) -> None:
+async def test_a_shared_statement_is_unchanged_when_a_later_item_is_erased(side: Side) -> None:
     await tell(side, [turn(0, "The checkout crashed because the payment certificate had expired.")])
     before = await told(side, "the payment certificate had expired")
     await tell(side, [turn(1, "The certificate expired because the renewal job was disabled.")])
@@ -80,7 +80,7 @@ async def test_an_event_is_as_it_was_once_another_than_the_first_to_tell_of_it_i
     assert await told(side, "the payment certificate had expired") == before
 
 
-async def test_what_is_said_of_a_thing_in_another_context_is_no_remains(side: Side) -> None:
+async def test_an_attribute_claim_in_another_context_survives_erasure(side: Side) -> None:
     first, other = "Lena told me that the Garden Fence costs 40 euros.", "The Garden Fence costs 50 euros."
     await tell(side, [turn(0, first)])
     await tell(side, [turn(1, other)], context="d")
@@ -96,7 +96,7 @@ async def told(side: Side, text: str) -> list[Node]:
     return [node for node in (await side.nodes()).values() if node.text == text]
 
 
-async def test_what_others_say_in_lines_that_break_is_no_remains(side: Side) -> None:
+async def test_a_wrapped_sentence_of_another_context_is_no_residue(side: Side) -> None:
     for context in ("c", "d"):
         said = "The king closed the harbour because\nthe Beast had swallowed\nseven Ships of Norway."
         await tell(side, [turn(0, said)], context=context)
@@ -104,7 +104,7 @@ async def test_what_others_say_in_lines_that_break_is_no_remains(side: Side) -> 
     assert "the Beast had swallowed seven Ships of Norway" in [node.name for node in (await side.nodes()).values()]
 
 
-async def test_code_that_stands_in_another_context_too_is_no_remains(side: Side) -> None:
+async def test_code_shared_with_another_context_is_no_residue(side: Side) -> None:
     code = "class Lighthouse:\n    def switch_lamp(self):\n        self.lamp = not self.lamp"
     for context in ("c", "d"):
         item = {"id": "1", "text": code, "subtype": "code", "name": "lighthouse.py"}

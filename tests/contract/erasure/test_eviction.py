@@ -39,14 +39,14 @@ async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Sid
         yield opened
 
 
-def capacity(side: Side, batch: int = 25) -> Eviction:
+def eviction_of(side: Side, batch: int = 25) -> Eviction:
     return Eviction(side.graph, Eraser(side.graph, side.indexer.indexes, REGISTRY), side.indexer, batch=batch)
 
 
-async def forget(
+async def run_eviction(
     side: Side, now: datetime = _NOW, policy: EvictionPolicy = _POLICY, batch: int = 25, **how: Any
 ) -> EvictionReport:
-    done = await capacity(side, batch).run(policy, now=now, **how)
+    done = await eviction_of(side, batch).run(policy, now=now, **how)
     await side.indexer.drain()
     return done
 
@@ -58,42 +58,42 @@ async def claim(side: Side, **claims: Claim) -> None:
             await add_claim(side.graph, "t", "c", event.uid, found)
 
 
-def hearing(side: Side) -> tuple[Eviction, list[str | None]]:
+def recording_eviction(side: Side) -> tuple[Eviction, list[str | None]]:
     """Return what forgets, and the ids of what it tells of."""
     heard: list[str | None] = []
 
     def tell(item: Node, weight: float) -> None:
         heard.append(item.source_id)
 
-    return replace(capacity(side), on_evicted=tell), heard
+    return replace(eviction_of(side), on_evicted=tell), heard
 
 
-async def ids(side: Side) -> list[str | None]:
+async def item_ids(side: Side) -> list[str | None]:
     return [event.source_id for event in await thread(side)]
 
 
-def weighing(*weights: float | None) -> list[dict[str, Any]]:
+def turns_of_importance(*weights: float | None) -> list[dict[str, Any]]:
     return [turn(n, f"Ana told Ben of ship {n}.", importance=weight) for n, weight in enumerate(weights)]
 
 
-async def test_a_tenant_under_its_limit_loses_nothing(side: Side) -> None:
-    await tell(side, weighing(None, None, None))
-    assert await forget(side) == EvictionReport()
+async def test_no_item_of_a_tenant_under_its_limit_is_evicted(side: Side) -> None:
+    await tell(side, turns_of_importance(None, None, None))
+    assert await run_eviction(side) == EvictionReport()
     assert len(await thread(side)) == 3
     assert await side.graph.scan(Steps(), limit=9) == []
 
 
-async def test_the_lightest_items_are_evicted_and_the_number_is_logged(side: Side) -> None:
-    await tell(side, weighing(0.9, 0.1, None, 0.2, 0.8))
+async def test_the_least_important_items_are_evicted_and_their_number_logged(side: Side) -> None:
+    await tell(side, turns_of_importance(0.9, 0.1, None, 0.2, 0.8))
     before = await everything(side)
-    dry, foretold = hearing(side)
+    dry, foretold = recording_eviction(side)
     assert await dry.run(_POLICY, now=_NOW, dry=True) == EvictionReport(erased=2)
     assert await everything(side) == before
-    real, told = hearing(side)
+    real, told = recording_eviction(side)
     assert await real.run(_POLICY, now=_NOW) == EvictionReport(erased=2)
     await side.indexer.drain()
     assert told == foretold == ["1", "3"]
-    assert await ids(side) == ["0", "2", "4"]
+    assert await item_ids(side) == ["0", "2", "4"]
     await sound(side)
     left = await everything(side)
     assert "ship 1" not in left
@@ -101,34 +101,34 @@ async def test_the_lightest_items_are_evicted_and_the_number_is_logged(side: Sid
     (step,) = await side.graph.scan(Steps(task=EVICT), limit=9)
     assert (step.context, step.subject, step.details) == ("c", context_uid("t", "c"), {"items": 2})
     assert await side.graph.erasures.erasures() == []
-    assert await forget(side, _NOW + timedelta(days=8)) == EvictionReport()
+    assert await run_eviction(side, _NOW + timedelta(days=8)) == EvictionReport()
 
 
-async def test_protected_recent_and_other_tenants_items_stay(side: Side) -> None:
-    await tell(side, [one | {"protected": True} for one in weighing(0.1, 0.1, 0.1, 0.1)])
-    await side.ingest({"context": "c", "items": weighing(0.1, 0.1)}, "u", None)
+async def test_eviction_keeps_protected_and_recent_items(side: Side) -> None:
+    await tell(side, [one | {"protected": True} for one in turns_of_importance(0.1, 0.1, 0.1, 0.1)])
+    await side.ingest({"context": "c", "items": turns_of_importance(0.1, 0.1)}, "u", None)
     await side.indexer.drain()
-    assert await forget(side) == EvictionReport()
+    assert await run_eviction(side) == EvictionReport()
     await tell(side, [turn(9, "Ana told Ben of a boat.")])
-    assert await forget(side, datetime.now(START.tzinfo)) == EvictionReport(), "it was learnt of late"
-    assert await forget(side) == EvictionReport(erased=1)
-    assert await ids(side) == ["0", "1", "2", "3"]
+    assert await run_eviction(side, datetime.now(START.tzinfo)) == EvictionReport(), "it was learnt of late"
+    assert await run_eviction(side) == EvictionReport(erased=1)
+    assert await item_ids(side) == ["0", "1", "2", "3"]
 
 
-async def test_items_that_answers_showed_weigh_more_and_stay_for_a_grace_period(side: Side) -> None:
-    await tell(side, weighing(None, None, None, None, None))
+async def test_eviction_spares_used_items_for_a_grace_period(side: Side) -> None:
+    await tell(side, turns_of_importance(None, None, None, None, None))
     uids = [event.uid for event in await thread(side)]
     await side.graph.uses.add_uses("t", dict.fromkeys(uids[:3], 2), _NOW - timedelta(days=40))
     await side.graph.uses.add_uses("t", {uids[3]: 1}, _NOW - timedelta(days=1))
-    assert await forget(side) == EvictionReport(erased=2)
-    assert await ids(side) == ["1", "2", "3"], "one was shown of late; of those that weigh alike the first goes"
+    assert await run_eviction(side) == EvictionReport(erased=2)
+    assert await item_ids(side) == ["1", "2", "3"], "one was shown of late; of those that weigh alike the first goes"
 
 
 @pytest.mark.parametrize("way", ["protected", "changed", "retracted", "shown"])
-async def test_an_item_that_changes_after_its_selection_is_judged_anew(
+async def test_an_item_changed_after_its_selection_is_not_evicted(
     side: Side, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
-    await tell(side, weighing(0.1, None, None, None))
+    await tell(side, turns_of_importance(0.1, None, None, None))
     uid = (await thread(side))[0].uid
 
     async def meanwhile(*asked: Any) -> Any:
@@ -142,36 +142,36 @@ async def test_an_item_that_changes_after_its_selection_is_judged_anew(
         return chosen
 
     monkeypatch.setattr(module, "lightest_items", meanwhile)
-    assert await forget(side) == EvictionReport()
+    assert await run_eviction(side) == EvictionReport()
     assert len(await thread(side)) == (3 if way == "retracted" else 4)
     assert await side.graph.scan(Steps(), limit=9) == []
 
 
-async def test_a_correction_stays_as_long_as_the_item_that_it_corrects(side: Side) -> None:
+async def test_a_superseding_item_is_not_evicted_before_the_superseded_one(side: Side) -> None:
     now = [turn(0, "I live in Lyon."), turn(2, "I live in Porto now.", importance=0.1)]
     await tell(side, [*now, *[turn(n, f"We spoke of ship {n}.") for n in (4, 6)]])
     await claim(side, i0=IN_LYON, i2=IN_PORTO)
     assert any(edge.type == "SUPERSEDES" for edge in (await side.edges()).values())
-    assert await forget(side) == EvictionReport(erased=1)
-    assert await ids(side) == ["2", "4", "6"]
-    assert await forget(side, policy=replace(_POLICY, items=2)) == EvictionReport(erased=1)
-    assert await ids(side) == ["4", "6"], "there is nothing left that it corrects"
+    assert await run_eviction(side) == EvictionReport(erased=1)
+    assert await item_ids(side) == ["2", "4", "6"]
+    assert await run_eviction(side, policy=replace(_POLICY, items=2)) == EvictionReport(erased=1)
+    assert await item_ids(side) == ["4", "6"], "there is nothing left that it corrects"
 
 
-async def test_evictable_items_are_found_behind_those_that_may_not_go(side: Side) -> None:
+async def test_eviction_skips_superseding_items_to_find_evictable_ones(side: Side) -> None:
     told = [turn(0, "I live in Lyon.", importance=0.9), turn(2, "I live in Porto now.", importance=0.1)]
     others = [turn(4, "I work at Acme.", importance=0.9), turn(6, "I work at Zeta now.", importance=0.1)]
     await tell(side, [*told, *others, turn(8, "We spoke of a ship.", importance=0.5)])
     await claim(side, i0=IN_LYON, i2=IN_PORTO)
     await claim(side, i4=Claim("I work at Acme.", "Acme", "job"), i6=Claim("I work at Zeta now.", "Zeta", "job"))
-    assert await forget(side, policy=replace(_POLICY, items=4)) == EvictionReport(erased=1)
-    assert await ids(side) == ["0", "2", "4", "6"]
+    assert await run_eviction(side, policy=replace(_POLICY, items=4)) == EvictionReport(erased=1)
+    assert await item_ids(side) == ["0", "2", "4", "6"]
 
 
-async def test_a_tag_that_a_dream_has_spread_goes_too(side: Side) -> None:
+async def test_eviction_removes_tags_that_a_dream_spread(side: Side) -> None:
     await tag_spread(side, importance=0.1)
     assert TAG in await everything(side)
-    assert await forget(side) == EvictionReport(erased=1)
+    assert await run_eviction(side) == EvictionReport(erased=1)
     assert "nachtfalter" not in await everything(side)
     await sound(side)
 
@@ -180,15 +180,17 @@ async def test_a_macro_event_is_evicted_with_all_its_sources(side: Side) -> None
     await tell(side, turns(12))
     assert (await consolidate(side)).macros == 3
     policy = replace(_POLICY, items=2)
-    assert await forget(side, policy=policy, dry=True) == EvictionReport(erased=4)
-    assert await forget(side, policy=policy) == EvictionReport(erased=4)
+    assert await run_eviction(side, policy=policy, dry=True) == EvictionReport(erased=4)
+    assert await run_eviction(side, policy=policy) == EvictionReport(erased=4)
     await sound(side)
     left = await side.retrieve({"query": "What did we talk about?", "limit": 20}, "t")
     assert {result.id for result in left.results} == {str(n) for n in range(4, 12)}
 
 
-async def test_a_death_in_the_middle_is_mended_by_the_next_run(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
-    await tell(side, weighing(*[0.1] * 5, None, None, None))
+async def test_an_interrupted_eviction_is_completed_by_the_next_run(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await tell(side, turns_of_importance(*[0.1] * 5, None, None, None))
     erase, left = ErasureTransaction.erase, [1]
 
     async def dies(erasing: ErasureTransaction, uids: Sequence[str]) -> list[Node]:
@@ -200,17 +202,17 @@ async def test_a_death_in_the_middle_is_mended_by_the_next_run(side: Side, monke
     with monkeypatch.context() as broken:
         broken.setattr(ErasureTransaction, "erase", dies)
         with pytest.raises(UnavailableError):
-            await forget(side, batch=2)
-    assert await ids(side) == ["2", "3", "4", "5", "6", "7"]
-    assert await forget(side, batch=2) == EvictionReport(erased=3)
-    assert await ids(side) == ["5", "6", "7"]
+            await run_eviction(side, batch=2)
+    assert await item_ids(side) == ["2", "3", "4", "5", "6", "7"]
+    assert await run_eviction(side, batch=2) == EvictionReport(erased=3)
+    assert await item_ids(side) == ["5", "6", "7"]
     await sound(side)
 
 
-async def test_several_at_once_erase_no_more_than_one(side: Side) -> None:
-    await tell(side, weighing(*[None] * 9))
-    await asyncio.gather(forget(side), forget(side), forget(side))
-    assert await ids(side) == ["6", "7", "8"]
+async def test_concurrent_evictions_erase_no_more_than_one_run(side: Side) -> None:
+    await tell(side, turns_of_importance(*[None] * 9))
+    await asyncio.gather(run_eviction(side), run_eviction(side), run_eviction(side))
+    assert await item_ids(side) == ["6", "7", "8"]
     await sound(side)
 
 
@@ -219,7 +221,7 @@ async def test_consolidated_events_keep_their_usage_counts(side: Side) -> None:
     uids = [event.uid for event in await thread(side)]
     await side.graph.uses.add_uses("t", {uids[1]: 50}, _NOW - timedelta(days=5))
     assert (await consolidate(side)).macros == 3
-    assert await forget(side, policy=replace(_POLICY, items=0)) == EvictionReport(erased=8), (
+    assert await run_eviction(side, policy=replace(_POLICY, items=0)) == EvictionReport(erased=8), (
         "one of three was shown of late"
     )
     (step,) = await side.graph.scan(Steps(task=MAKER), limit=9)
@@ -227,8 +229,8 @@ async def test_consolidated_events_keep_their_usage_counts(side: Side) -> None:
     assert (await side.graph.uses.uses("t", [uids[1]]))[uids[1]].times == 50
 
 
-async def test_a_run_may_be_bounded_and_says_that_there_is_more(side: Side) -> None:
-    await tell(side, weighing(*[None] * 9))
-    assert await forget(side, batch=2, limit=4) == EvictionReport(erased=4, more=True)
-    assert await forget(side, batch=2, limit=4) == EvictionReport(erased=2)
+async def test_a_limited_eviction_reports_that_more_is_left(side: Side) -> None:
+    await tell(side, turns_of_importance(*[None] * 9))
+    assert await run_eviction(side, batch=2, limit=4) == EvictionReport(erased=4, more=True)
+    assert await run_eviction(side, batch=2, limit=4) == EvictionReport(erased=2)
     assert len(await thread(side)) == 3

@@ -63,7 +63,7 @@ def _bytes_in(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
 
 
-async def test_an_item_is_erased_and_proven_beside_a_mirror(
+async def test_the_forget_command_erases_an_item_and_rewrites_the_mirror(
     side: Side, mirror: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     await tell(side, [turn(0, "Ben left."), turn(1, _SECRET)])
@@ -96,7 +96,7 @@ async def test_a_mirror_file_with_an_erased_text_prevents_the_proof(side: Side, 
     assert await side.graph.erasures.erasures() == []
 
 
-async def _folded(side: Side) -> None:
+async def _store_consolidated_secret(side: Side) -> None:
     told = turns(5)
     told[3]["text"] = _SECRET
     await tell(side, told)
@@ -107,7 +107,7 @@ async def _folded(side: Side) -> None:
 
 
 async def test_erasure_waits_for_workers_that_update_points_late(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
-    await _folded(side)
+    await _store_consolidated_secret(side)
     late = asyncio.Event()
 
     async def wake(opened: Opened) -> None:
@@ -130,7 +130,7 @@ async def test_erasure_waits_for_workers_that_update_points_late(side: Side, mon
 async def test_passages_that_no_worker_updates_are_reported_as_waiting(
     side: Side, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    await _folded(side)
+    await _store_consolidated_secret(side)
 
     async def wake(opened: Opened) -> None:
         """Nobody is there."""
@@ -156,7 +156,7 @@ async def test_points_of_a_summary_whose_consolidation_was_killed_are_erased(
     with monkeypatch.context() as patch:
         patch.setattr("vicw_sleep.consolidation.service.Consolidator.consolidate", die)
         with pytest.raises(RuntimeError):
-            await _folded(side)
+            await _store_consolidated_secret(side)
     known = set(await side.nodes())
     assert await side.points() - known, "nobody knows these"
     _, (ended,) = await forget.erase_on_platform(lambda graph: choose_items(graph, "t", ["3"], None), [], False, True)
@@ -164,7 +164,7 @@ async def test_points_of_a_summary_whose_consolidation_was_killed_are_erased(
     await sound(side)
 
 
-async def test_who_writes_to_the_mirror_is_waited_for(
+async def test_the_forget_command_waits_for_the_mirror_lock(
     side: Side, mirror: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await tell(side, [turn(0, "Ben left."), turn(1, _SECRET)])

@@ -23,32 +23,32 @@ async def drop(graph: Graph, *names: str, tenant: str = "t") -> None:
     await graph.write(tenant, "c", work)
 
 
-async def known(graph: Graph, *names: str) -> set[str]:
+async def existing_names(graph: Graph, *names: str) -> set[str]:
     return {found.name for found in (await graph.nodes("t", [make_uid(name) for name in names])).values()}
 
 
-async def test_a_node_goes_with_its_edges_its_names_and_its_phrases(graph: Graph) -> None:
+async def test_dropping_a_node_removes_its_edges_names_and_trigger_phrases(graph: Graph) -> None:
     turn = node("turn", Label.EVENT, content_hash="h", trigger_phrases=("deploy",), source_id="1")
     await put(
         graph, [turn, node("Ana"), node("Ben")], [edge("INITIATED", "Ana", "turn"), edge("RELATED_TO", "Ana", "Ben")]
     )
     await drop(graph, "turn", "Ana", "nobody")
-    assert await known(graph, "turn", "Ana", "Ben") == {"Ben"}
+    assert await existing_names(graph, "turn", "Ana", "Ben") == {"Ben"}
     assert await graph.triggered("t", ["deploy"], limit=9) == []
     assert await look_up(graph, "t", ["ana", "ben"]) == {"ben": [node("Ben")]}
     assert await graph.items("t", "1", ["c"]) == []
     assert await graph.scan(Edges(), limit=9) == []
     await put(graph, [turn])
-    assert await known(graph, "turn") == {"turn"}, "its uid is free again"
+    assert await existing_names(graph, "turn") == {"turn"}, "its uid is free again"
 
 
-async def test_nobody_drops_what_another_tenant_has(graph: Graph) -> None:
+async def test_a_tenant_cannot_drop_another_tenants_nodes(graph: Graph) -> None:
     await put(graph, [node("Ana")])
     await drop(graph, "Ana", tenant="u")
-    assert await known(graph, "Ana") == {"Ana"}
+    assert await existing_names(graph, "Ana") == {"Ana"}
 
 
-async def test_a_passage_that_goes_is_found_no_more_and_waits_for_nothing(graph: Graph) -> None:
+async def test_a_dropped_passage_leaves_outbox_and_pending_extractions(graph: Graph) -> None:
     chunk = node("passage", Label.CHUNK, text="the amulet", qdrant_id=make_uid("passage"))
     turn = node("turn", Label.EVENT, content_hash="h", qdrant_id=chunk.uid)
     await put(graph, [chunk, turn], [edge("EVIDENCED_BY", "turn", "passage")])
@@ -64,7 +64,7 @@ async def test_a_passage_that_goes_is_found_no_more_and_waits_for_nothing(graph:
     assert (await graph.outbox.backlog()).waiting == 0
 
 
-async def test_payloads_forget_a_tag_that_goes(graph: Graph) -> None:
+async def test_dropping_a_tag_requeues_the_payloads_that_carry_it(graph: Graph) -> None:
     chunk = node("passage", Label.CHUNK, text="x", qdrant_id=make_uid("passage"), indexed=True)
     turn = node("turn", Label.EVENT, content_hash="h", qdrant_id=chunk.uid)
     tag = node("magic", Label.CONCEPT, subtype="tag")
@@ -123,7 +123,7 @@ async def log(graph: Graph, *steps: MaintenanceStep) -> None:
     await graph.write("t", "c", work)
 
 
-async def test_steps_are_kept_as_they_were_the_latest_first(graph: Graph) -> None:
+async def test_maintenance_steps_are_listed_unchanged_latest_first(graph: Graph) -> None:
     steps = [step(n, task=("consolidate", "dream")[n % 2], tenant=("t", "u")[n // 4]) for n in range(6)]
     await log(graph, *steps)
     assert await graph.scan(Steps(), limit=9) == steps[::-1]
@@ -134,14 +134,14 @@ async def test_steps_are_kept_as_they_were_the_latest_first(graph: Graph) -> Non
     assert await graph.log.step("none") is None
 
 
-async def test_a_step_that_is_undone_stays_one(graph: Graph) -> None:
+async def test_an_undone_maintenance_step_keeps_its_place_in_the_log(graph: Graph) -> None:
     await log(graph, step(1), step(2))
     undone = step(1, outcome=Outcome.UNDONE, at=AT + timedelta(hours=1), reason="somebody asked for it")
     await log(graph, undone)
     assert await graph.scan(Steps(tenant="t"), limit=9) == [undone, step(2)]
 
 
-async def test_steps_of_one_instant_are_paged_without_loss(graph: Graph) -> None:
+async def test_maintenance_steps_with_equal_timestamps_are_paged_without_loss(graph: Graph) -> None:
     steps = [step(n, at=AT) for n in range(5)]
     await log(graph, *steps)
     paged, before = [], None
@@ -151,7 +151,7 @@ async def test_steps_of_one_instant_are_paged_without_loss(graph: Graph) -> None
     assert paged == steps[::-1]
 
 
-async def test_a_step_goes_with_a_transaction_that_fails(graph: Graph) -> None:
+async def test_a_maintenance_step_is_rolled_back_with_its_transaction(graph: Graph) -> None:
     async def work(transaction: GraphTransaction) -> None:
         await transaction.log_step(step(1))
         raise ValueError("no")
@@ -191,7 +191,7 @@ async def test_flows_are_listed_once_each_and_paged(graph: Graph) -> None:
     assert await graph.scan(Flows(("u", "d")), limit=9) == []
 
 
-async def test_a_thread_goes_on_behind_an_item_that_is_gone(graph: Graph) -> None:
+async def test_flow_events_are_paged_past_a_deleted_event(graph: Graph) -> None:
     events = [event("f", step, own_step=step if step > 3 else None) for step in range(1, 7)]
     await put(graph, events)
     order = await graph.scan(FlowEvents(Flow("t", "c", "f")), limit=9)

@@ -22,7 +22,7 @@ _NAME = "Quirin Zeltner"
 _TEXT = "I hid the vermilion lockbox in the old granary."
 
 
-async def test_everywhere_is_in_all_contexts_however_many_know_the_name(side: Side) -> None:
+async def test_everywhere_selects_a_person_in_all_contexts(side: Side) -> None:
     for number in range(24):
         item = {"id": "a", "text": f"I was in room {number}.", "speaker": _NAME}
         await side.ingest({"context": f"c{number}", "items": [item]}, "t", None)
@@ -37,7 +37,7 @@ async def test_everywhere_is_in_all_contexts_however_many_know_the_name(side: Si
 
 
 @pytest.mark.parametrize("how", ["retracted", "over", "told otherwise"])
-async def test_who_is_of_the_past_is_erased_by_name(side: Side, how: str) -> None:
+async def test_a_person_with_only_retired_items_is_erased_by_name(side: Side, how: str) -> None:
     ends = {"expires_at": (START + timedelta(minutes=30)).isoformat()} if how == "over" else {}
     await tell(side, [turn(0, "Ben left.", speaker="Ben"), turn(1, _TEXT, speaker=_NAME, **ends)])
     if how == "retracted":
@@ -57,7 +57,7 @@ async def test_who_is_of_the_past_is_erased_by_name(side: Side, how: str) -> Non
     assert "Ben left." in told
 
 
-async def test_namesakes_of_the_past_are_not_mixed_up(side: Side) -> None:
+async def test_person_erasure_refuses_retired_namesakes_in_several_contexts(side: Side) -> None:
     for context in ("c", "d"):
         await ingest(side, {"context": context, "items": [{"id": "1", "text": _TEXT, "speaker": _NAME}]}, "t", None)
     await ingest(side, {"context": "d", "items": [{"id": "1", "text": _TEXT, "speaker": _NAME}]}, "u", None)
@@ -69,7 +69,7 @@ async def test_namesakes_of_the_past_are_not_mixed_up(side: Side) -> None:
 
 
 @pytest.mark.parametrize("folded", [False, True])
-async def test_what_was_said_while_two_were_one_is_of_who_said_it(side: Side, folded: bool) -> None:
+async def test_erasing_a_person_after_a_split_takes_only_their_own_items(side: Side, folded: bool) -> None:
     told = turns(5, speaker="Ana")
     told[1] |= {"text": _TEXT, "speaker": _NAME}
     await tell(side, [*told[:2], turn(9, "I forged an ochre key.", speaker="Z. the Smith", flow_id="g")])

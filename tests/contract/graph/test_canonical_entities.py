@@ -11,7 +11,7 @@ from vicw_shared.ports import GraphTransaction
 from vicw_shared.uids import make_uid
 
 
-async def followed(graph: Graph, *names: str) -> dict[str, str]:
+async def canonical_names(graph: Graph, *names: str) -> dict[str, str]:
     """Return who stands for whom, by name."""
     called = {make_uid(name): name for name in (*"abcdefgh", *(f"n{n}" for n in range(40)))}
     uids = [make_uid(name) for name in names]
@@ -34,19 +34,17 @@ async def test_merges_are_followed_to_the_canonical_entity(graph: Graph) -> None
         [node(name) for name in "abcdef"],
         [edge("MERGED_INTO", *pair) for pair in ("ab", "bc", "dc")] + [edge("RELATED_TO", "e", "f")],
     )
-    assert await followed(graph, *"abcde", "h") == {"a": "c", "b": "c", "c": "c", "d": "c", "e": "e", "h": "h"}
-    assert await followed(graph) == {}
+    assert await canonical_names(graph, *"abcde", "h") == {"a": "c", "b": "c", "c": "c", "d": "c", "e": "e", "h": "h"}
+    assert await canonical_names(graph) == {}
     assert await canonical(graph, "u", [make_uid("a")]) == {make_uid("a"): make_uid("a")}, "another tenant's"
 
 
-async def test_a_chain_of_any_length_is_followed_and_one_past_all_sense_has_an_end(
-    graph: Graph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_long_merge_chain_is_followed_up_to_max_hops(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     names = [f"n{n}" for n in range(40)]
     await put(graph, [node(name) for name in names], [edge("MERGED_INTO", f"n{n}", f"n{n + 1}") for n in range(39)])
-    assert set((await followed(graph, *names)).values()) == {"n39"}
+    assert set((await canonical_names(graph, *names)).values()) == {"n39"}
     monkeypatch.setattr(canonical_module, "MAX_HOPS", 5)
-    assert await followed(graph, "n0", "n37") == {"n0": "n5", "n37": "n39"}
+    assert await canonical_names(graph, "n0", "n37") == {"n0": "n5", "n37": "n39"}
 
 
 async def test_all_nodes_of_a_merge_circle_have_one_canonical_entity(graph: Graph) -> None:
@@ -57,5 +55,5 @@ async def test_all_nodes_of_a_merge_circle_have_one_canonical_entity(graph: Grap
     )
     least = min("abc", key=make_uid)
     for name in "abcde":
-        assert await followed(graph, name) == {name: least}
-    assert set((await followed(graph, *"edcba")).values()) == {least}
+        assert await canonical_names(graph, name) == {name: least}
+    assert set((await canonical_names(graph, *"edcba")).values()) == {least}

@@ -53,7 +53,7 @@ async def found(graph: Graph, text: str, limit: int = 10, **scope: Any) -> list[
     return [_PASSAGES[uid] for uid in uids]
 
 
-async def test_passages_are_found_by_their_words_and_their_items_names_and_tags(graph: Graph) -> None:
+async def test_fulltext_finds_passages_by_words_item_names_and_tags(graph: Graph) -> None:
     await tell(graph, "Harbour Master", "the keeper slept", "lighthouses burned", tags=("Sea",))
     await tell(graph, "other", "the harbour at night")
     assert await found(graph, "lighthouse") == ["Harbour Master/1"], "stems are compared"
@@ -73,7 +73,7 @@ async def test_an_items_first_passage_is_found_by_its_bucket(graph: Graph) -> No
     assert await found(graph, "inbox", tags_any=("inbox/tax_receipts.old",)) == [], "it is no tag"
 
 
-async def test_a_bucket_counts_as_a_tag_does_and_once_if_it_is_one(graph: Graph) -> None:
+async def test_a_bucket_scores_like_a_tag_and_is_not_counted_twice(graph: Graph) -> None:
     await tell(graph, "first", "the keeper slept", tags=("archive",))
     await tell(graph, "second", "the keeper slept", bucket="archive")
     await tell(graph, "third", "the keeper slept", tags=("archive",), bucket="archive")
@@ -81,7 +81,7 @@ async def test_a_bucket_counts_as_a_tag_does_and_once_if_it_is_one(graph: Graph)
     assert [hit.score for hit in hits] == [pytest.approx(hits[0].score)] * 3
 
 
-async def test_a_bucket_that_changes_is_found_by_what_it_is_now(graph: Graph) -> None:
+async def test_fulltext_finds_an_item_by_its_current_bucket_only(graph: Graph) -> None:
     await tell(graph, "first", "the keeper slept", bucket="inbox")
     (item,) = (await graph.nodes("t", [make_uid("first")])).values()
 
@@ -96,7 +96,7 @@ async def test_a_bucket_that_changes_is_found_by_what_it_is_now(graph: Graph) ->
     assert await found(graph, "letters") == ["first/0"], "whatever its edges say"
 
 
-async def test_a_name_finds_the_first_passage_only(graph: Graph) -> None:
+async def test_an_item_name_matches_only_the_first_passage(graph: Graph) -> None:
     await tell(graph, "Harbour Master", "the keeper slept", "lighthouses burned")
     chunks = [node(f"Harbour Master/{n}", Label.CHUNK) for n in range(2)]
     texts = await graph.texts("t", [chunk.uid for chunk in chunks])
@@ -132,13 +132,13 @@ async def test_a_name_with_underscores_is_found_whole_and_by_each_of_its_parts(g
     "text",
     ["", " ", "AND OR NOT", '"', "( harbour", 'harbour" OR *', "name:harbour", "har*", "{a: 1}", "~^!\\/", "-harbour"],
 )
-async def test_nothing_in_a_question_is_syntax(graph: Graph, text: str) -> None:
+async def test_operators_in_a_query_are_not_interpreted_as_syntax(graph: Graph, text: str) -> None:
     await tell(graph, "first", "the harbour at night")
     await tell(graph, "second", "the sea")
     assert await found(graph, text) == (["first/0"] if "harbour" in text else [])
 
 
-async def test_a_tenant_finds_its_own_only(graph: Graph) -> None:
+async def test_fulltext_finds_only_passages_of_the_tenant(graph: Graph) -> None:
     for number in range(20):
         await tell(graph, f"large {number}", "harbour harbour harbour")
     await tell(graph, "small", "one harbour among many other words", tenant="u")
@@ -146,7 +146,7 @@ async def test_a_tenant_finds_its_own_only(graph: Graph) -> None:
     assert len(await found(graph, "harbour", 3)) == 3
 
 
-async def test_a_scope_is_inside_the_search(graph: Graph) -> None:
+async def test_fulltext_applies_the_scope_before_the_limit(graph: Graph) -> None:
     for number in range(5):
         await tell(graph, f"noise {number}", "harbour harbour", domain="code")
     await tell(graph, "story", "a harbour", domain="prose", tags=("Sea", "night"))
@@ -160,7 +160,7 @@ async def test_a_scope_is_inside_the_search(graph: Graph) -> None:
     assert await found(graph, "harbour", contexts=()) == await found(graph, "harbour", domains=()) == []
 
 
-async def test_time_decides_what_is_seen(graph: Graph) -> None:
+async def test_fulltext_respects_validity_as_of_and_known_at(graph: Graph) -> None:
     def day(number: int) -> Any:
         return AT + timedelta(days=number)
 
@@ -175,7 +175,7 @@ async def test_time_decides_what_is_seen(graph: Graph) -> None:
     assert set(await found(graph, "harbour", asked_at=day(8))) == {"live/0", "late/0", "expired/0"}
 
 
-async def test_an_audience_sees_what_is_public_or_about_it(graph: Graph) -> None:
+async def test_fulltext_shows_an_audience_only_visible_passages(graph: Graph) -> None:
     await tell(graph, "public", "harbour")
     await tell(graph, "personal", "harbour", sensitivity=Sensitivity.PERSONAL, about="Ána")
     await tell(graph, "sensitive", "harbour", sensitivity=Sensitivity.SENSITIVE, about="Ána")
@@ -194,7 +194,7 @@ async def test_an_audience_sees_what_is_public_or_about_it(graph: Graph) -> None
     assert await seen(Audience(identities=("bob",))) == {"public/0"}
 
 
-async def test_a_scope_names_tags_and_people_by_earlier_names_too(graph: Graph) -> None:
+async def test_a_scope_matches_earlier_names_of_tags_and_people(graph: Graph) -> None:
     await tell(graph, "a", "harbour", tags=("sea",), about="Ana", sensitivity=Sensitivity.PERSONAL)
     ana, sea = node("Ana", subtype="person"), node("sea", Label.CONCEPT, subtype="tag")
     await put(

@@ -29,7 +29,7 @@ class Counted:
         return getattr(self.graph, operation)
 
 
-async def test_whatever_was_read_before_the_answer_is_that_of_the_graph(graph: Graph) -> None:
+async def test_the_graph_cache_answers_like_the_graph(graph: Graph) -> None:
     chance = random.Random(5)
     names = [f"n{number}" for number in range(NODES)]
     things = [
@@ -54,7 +54,7 @@ async def test_whatever_was_read_before_the_answer_is_that_of_the_graph(graph: G
             assert await memory.nodes("u", uids) == {}
 
 
-async def test_nothing_is_read_twice(graph: Graph) -> None:
+async def test_the_graph_cache_reads_no_node_or_edge_twice(graph: Graph) -> None:
     chunk = node("k", Label.CHUNK, text="words")
     item = node("a", Label.EVENT, content_hash="h", qdrant_id=chunk.uid)
     mentions = [edge("MENTIONS", "a", name) for name in "bd"]
@@ -74,7 +74,7 @@ async def test_nothing_is_read_twice(graph: Graph) -> None:
     assert counted.asked[3:] == ["expand"], "what more there is, or what comes first of equals, the graph knows"
 
 
-async def test_edges_of_one_weight_come_in_the_same_order_wherever_they_are_stored(graph: Graph) -> None:
+async def test_edges_of_equal_weight_are_ordered_by_id(graph: Graph) -> None:
     edges = [edge("MENTIONS", "a", f"n{number}") for number in range(20)]
     random.Random(7).shuffle(edges)
     await put(graph, [node("a", Label.EVENT), *(node(f"n{number}") for number in range(20))], edges)
@@ -82,7 +82,7 @@ async def test_edges_of_one_weight_come_in_the_same_order_wherever_they_are_stor
     assert [one.edge.id for one in found] == sorted(one.id for one in edges)
 
 
-async def test_names_are_looked_up_once(graph: Graph) -> None:
+async def test_the_graph_cache_looks_up_a_name_once(graph: Graph) -> None:
     await put(graph, [node("Ana")])
     counted = Counted(graph)
     memory = cached_graph(cast("GraphStore", counted))

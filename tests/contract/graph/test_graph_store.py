@@ -16,7 +16,7 @@ from vicw_shared.ports import Direction, GraphTransaction, ModelIdentity, Receip
 from vicw_shared.uids import make_uid
 
 
-async def test_a_node_comes_back_as_it_went(graph: Graph) -> None:
+async def test_a_stored_node_is_read_back_unchanged(graph: Graph) -> None:
     full = node(
         "x",
         Label.EVENT,
@@ -53,7 +53,7 @@ async def test_a_node_comes_back_as_it_went(graph: Graph) -> None:
     assert await graph.nodes("other", [full.uid]) == {}
 
 
-async def test_work_that_raises_leaves_nothing(graph: Graph) -> None:
+async def test_a_failed_write_is_rolled_back(graph: Graph) -> None:
     async def work(transaction: GraphTransaction) -> None:
         await transaction.put_nodes([node("x")])
         raise ZeroDivisionError
@@ -66,7 +66,7 @@ async def test_work_that_raises_leaves_nothing(graph: Graph) -> None:
     assert await graph.nodes("t", [make_uid("a")]) == {}
 
 
-async def test_an_edge_of_a_type_that_is_not_registered_is_refused_and_nothing_of_its_write_stays(
+async def test_an_unregistered_edge_type_is_refused_and_its_write_rolled_back(
     graph: Graph,
 ) -> None:
     with pytest.raises(UnknownTypeError, match="'INVENTED' is not registered"):
@@ -91,7 +91,7 @@ async def test_a_cancelled_write_frees_the_store(graph: Graph) -> None:
     assert make_uid("y") in await graph.nodes("t", [make_uid("y")])
 
 
-async def test_a_tenant_cannot_touch_anothers_nodes(graph: Graph) -> None:
+async def test_a_tenant_cannot_change_another_tenants_nodes(graph: Graph) -> None:
     await put(graph, [node("x", text="mine")])
     await put(graph, [replace(node("x", text="stolen"), tenant="u")], tenant="u")
     assert (await graph.nodes("t", [make_uid("x")]))[make_uid("x")].text == "mine"
@@ -115,7 +115,7 @@ async def test_an_unregistered_edge_type_has_no_edges(graph: Graph) -> None:
 
 
 @pytest.mark.parametrize("many", [False, True], ids=["few spreads", "all spreads"])
-async def test_a_hop_is_the_same_along_few_spreads_as_along_many(graph: Graph, many: bool) -> None:
+async def test_expand_finds_the_same_neighbours_along_few_and_many_spreads(graph: Graph, many: bool) -> None:
     """One way to read serves a node of few edges, another a hub; an edge to itself leads out and in."""
     spokes, hub = [f"s{number}" for number in range(300)], make_uid("hub")
     edges = [edge("RELATED_TO", "hub", spoke, 0.9 if spoke == "s150" else 0.5) for spoke in spokes]
@@ -160,7 +160,7 @@ async def test_an_edge_put_again_keeps_its_provenance(graph: Graph) -> None:
     assert (found.edge.weight, found.edge.created_by, found.edge.created_at) == (0.8, "first", AT)
 
 
-async def test_counters_gaps_and_latest_versions(graph: Graph) -> None:
+async def test_a_transaction_reads_counters_gaps_and_latest_versions(graph: Graph) -> None:
     def turn(n: int, day: int) -> Node:
         return node(
             f"n{n}", Label.EVENT, flow_id="f", flow_step=n, arrival=n, timestamp=AT + timedelta(days=day), source_id="i"
@@ -212,7 +212,7 @@ async def test_receipts_are_forgotten_by_age_and_tenant(graph: Graph) -> None:
     assert await graph.record.receipt("u", "k0") is not None
 
 
-async def test_no_transaction_forgets_more_receipts_than_it_is_told_to(graph: Graph) -> None:
+async def test_forget_receipts_respects_its_limit_oldest_first(graph: Graph) -> None:
     async def keep(transaction: GraphTransaction) -> None:
         for days in range(6):
             await transaction.put_receipt(Receipt(f"k{days}", "print", AT + timedelta(days=days), {}))
@@ -229,7 +229,7 @@ async def test_no_transaction_forgets_more_receipts_than_it_is_told_to(graph: Gr
     assert (await left("t"), await left("u")) == ([4, 5], [4, 5])
 
 
-async def test_edges_from_an_item_are_found_by_it(graph: Graph) -> None:
+async def test_edges_from_items_finds_edges_by_their_source_item(graph: Graph) -> None:
     told = replace(edge("RELATED_TO", "a", "b"), properties={"item": "x"})
     await put(graph, [node("a"), node("b")], [told, edge("DEPENDS_ON", "a", "b")])
 
@@ -240,14 +240,14 @@ async def test_edges_from_an_item_are_found_by_it(graph: Graph) -> None:
     await graph.write("t", "c", work)
 
 
-async def test_the_model_is_remembered(graph: Graph) -> None:
+async def test_the_embedding_model_identity_is_stored(graph: Graph) -> None:
     assert (await graph.record.models()).used is None
     identity = ModelIdentity("m", 3, "d", 1)
     await graph.record.set_model(identity)
     assert (await graph.record.models()).used == identity
 
 
-async def test_which_chunks_are_known_is_told_of_all_tenants(graph: Graph) -> None:
+async def test_point_states_cover_chunks_of_all_tenants(graph: Graph) -> None:
     chunk, other = node("k", Label.CHUNK, text="x"), replace(node("o", Label.CHUNK, text="x"), tenant="u")
     await put(graph, [chunk, node("n")])
     await put(graph, [other], tenant="u")

@@ -30,15 +30,15 @@ def person(name: str, **fields: object) -> Node:
     return replace(node(name, subtype="person"), **fields)  # type: ignore[arg-type]
 
 
-async def joined(graph: Graph, one: str, other: str) -> bool:
+async def merge_by_name(graph: Graph, one: str, other: str) -> bool:
     return await merge(graph, DECISION, make_uid(one), make_uid(other))
 
 
-async def parted(graph: Graph, one: str, other: str | None = None) -> bool:
+async def split_by_name(graph: Graph, one: str, other: str | None = None) -> bool:
     return await split(graph, DECISION, make_uid(one), make_uid(other) if other else None)
 
 
-async def stands(graph: Graph, *names: str) -> dict[str, str]:
+async def canonical_names(graph: Graph, *names: str) -> dict[str, str]:
     called = {make_uid(name): name for name in names}
     return {called[uid]: called[end] for uid, end in (await canonical(graph, "t", called)).items()}
 
@@ -50,31 +50,31 @@ async def edges_of(graph: Graph, *names: str) -> set[tuple[str, str, str]]:
     return {(called[n.edge.source], n.edge.type, called[n.edge.target]) for n in found}
 
 
-async def test_a_merge_is_one_edge_and_its_undoing_takes_nothing_else_away(graph: Graph) -> None:
+async def test_a_split_undoes_a_merge_and_keeps_other_edges(graph: Graph) -> None:
     told = [edge("RELATED_TO", "a", "b"), edge("RELATED_TO", "b", "c")]
     await put(graph, [person(name) for name in "abc"], told)
     before = await edges_of(graph, *"abc")
 
-    assert await joined(graph, "a", "b")
-    assert not await joined(graph, "a", "b"), "it was so already"
+    assert await merge_by_name(graph, "a", "b")
+    assert not await merge_by_name(graph, "a", "b"), "it was so already"
     assert await edges_of(graph, *"abc") == before | {("a", "MERGED_INTO", "b")}
-    assert await stands(graph, *"abc") == {"a": "b", "b": "b", "c": "c"}
+    assert await canonical_names(graph, *"abc") == {"a": "b", "b": "b", "c": "c"}
 
-    assert await parted(graph, "a")
+    assert await split_by_name(graph, "a")
     assert await edges_of(graph, *"abc") == before | {("a", "DISTINCT_FROM", "b")}
-    assert await stands(graph, *"abc") == {"a": "a", "b": "b", "c": "c"}
-    assert not await parted(graph, "a", "b")
-    assert not await parted(graph, "b", "a")
+    assert await canonical_names(graph, *"abc") == {"a": "a", "b": "b", "c": "c"}
+    assert not await split_by_name(graph, "a", "b")
+    assert not await split_by_name(graph, "b", "a")
 
-    assert await joined(graph, "b", "a"), "who told them apart may think again"
+    assert await merge_by_name(graph, "b", "a"), "who told them apart may think again"
     assert await edges_of(graph, *"abc") == before | {("b", "MERGED_INTO", "a")}
 
 
-async def test_things_of_two_contexts_can_be_one(graph: Graph) -> None:
+async def test_entities_of_two_contexts_can_be_merged(graph: Graph) -> None:
     away = person("b", context="other")
     await put(graph, [person("a"), away])
-    assert await joined(graph, "a", "b")
-    assert await stands(graph, "a", "b") == {"a": "b", "b": "b"}
+    assert await merge_by_name(graph, "a", "b")
+    assert await canonical_names(graph, "a", "b") == {"a": "b", "b": "b"}
 
 
 async def test_a_merge_of_unmergeable_nodes_is_refused_with_the_field_and_the_fix(graph: Graph) -> None:
@@ -92,32 +92,32 @@ async def test_a_merge_of_unmergeable_nodes_is_refused_with_the_field_and_the_fi
         ("nobody", "the uid of nothing known"),
     ):
         with pytest.raises(InvalidInputError, match=says):
-            await joined(graph, "a", into)
+            await merge_by_name(graph, "a", into)
         with pytest.raises(InvalidInputError, match="apart_from"):
-            await parted(graph, "a", into)
+            await split_by_name(graph, "a", into)
     with pytest.raises(InvalidInputError, match=r"entity: .*an item"):
-        await joined(graph, "item", "a")
+        await merge_by_name(graph, "item", "a")
     with pytest.raises(InvalidInputError, match="entity: x is the uid of nothing"):
         await merge(graph, DECISION, "x", make_uid("a"))
     assert await edges_of(graph, "a", "b") == set()
 
 
-async def test_no_merge_makes_a_circle_or_a_second_way(graph: Graph) -> None:
+async def test_a_merge_that_makes_a_circle_or_a_second_target_is_refused(graph: Graph) -> None:
     await put(graph, [person(name) for name in "abcd"])
-    await joined(graph, "a", "b")
-    await joined(graph, "b", "c")
+    await merge_by_name(graph, "a", "b")
+    await merge_by_name(graph, "b", "c")
     with pytest.raises(StateConflictError, match="circle"):
-        await joined(graph, "c", "a")
+        await merge_by_name(graph, "c", "a")
     with pytest.raises(StateConflictError, match=r"is merged into .* already"):
-        await joined(graph, "a", "d")
+        await merge_by_name(graph, "a", "d")
     with pytest.raises(StateConflictError, match="one by other merges"):
-        await parted(graph, "a", "c")
+        await split_by_name(graph, "a", "c")
     with pytest.raises(StateConflictError, match="is not merged"):
-        await parted(graph, "d")
-    await parted(graph, "b")
-    assert await stands(graph, *"abcd") == {"a": "b", "b": "b", "c": "c", "d": "d"}
-    assert await joined(graph, "c", "a")
-    assert set((await stands(graph, *"abc")).values()) == {"b"}
+        await split_by_name(graph, "d")
+    await split_by_name(graph, "b")
+    assert await canonical_names(graph, *"abcd") == {"a": "b", "b": "b", "c": "c", "d": "d"}
+    assert await merge_by_name(graph, "c", "a")
+    assert set((await canonical_names(graph, *"abc")).values()) == {"b"}
 
 
 async def test_opposite_concurrent_merges_make_no_circle(graph: Graph) -> None:
@@ -125,20 +125,20 @@ async def test_opposite_concurrent_merges_make_no_circle(graph: Graph) -> None:
 
     async def attempt(one: str, other: str) -> bool | None:
         try:
-            return await joined(graph, one, other)
+            return await merge_by_name(graph, one, other)
         except FixableError:
             return None
 
     for _ in range(5):
         outcomes = await asyncio.gather(attempt("a", "b"), attempt("b", "a"))
         assert sorted(outcomes, key=str) == [None, True]
-        ends = await stands(graph, "a", "b")
+        ends = await canonical_names(graph, "a", "b")
         assert len(set(ends.values())) == 1
         (merged,) = [name for name, end in ends.items() if name != end]
-        await parted(graph, merged)
+        await split_by_name(graph, merged)
 
 
-async def test_whatever_is_merged_and_split_there_is_no_circle_and_undoing_all_restores_everything(
+async def test_random_merges_and_splits_make_no_circle_and_can_be_undone(
     graph: Graph,
 ) -> None:
     await put(graph, [person(name) for name in NAMES])
@@ -156,8 +156,8 @@ async def test_whatever_is_merged_and_split_there_is_no_circle_and_undoing_all_r
         for merges, one, other in story:
             await _step(graph, into, merges, one, other)
         for one in list(into):
-            assert await parted(graph, one)
-        assert await stands(graph, *NAMES) == {name: name for name in NAMES}
+            assert await split_by_name(graph, one)
+        assert await canonical_names(graph, *NAMES) == {name: name for name in NAMES}
         assert {kind for _, kind, _ in await edges_of(graph, *NAMES)} <= {"DISTINCT_FROM"}
 
 
@@ -165,18 +165,18 @@ async def _step(graph: Graph, into: dict[str, str], merges: bool, one: str, othe
     """Do one thing to the graph and to ``into``, what is merged into what; both must agree afterwards."""
     try:
         if merges:
-            done = await joined(graph, one, other)
+            done = await merge_by_name(graph, one, other)
             assert done == (into.get(one) != other)
             into[one] = other
         else:
-            await parted(graph, one)
+            await split_by_name(graph, one)
             del into[one]
     except FixableError:
         if merges:
             assert one == other or into.get(one, other) != other or _end(into, other) == one
         else:
             assert one not in into
-    assert await stands(graph, *NAMES) == {name: _end(into, name) for name in NAMES}
+    assert await canonical_names(graph, *NAMES) == {name: _end(into, name) for name in NAMES}
 
 
 def _end(into: Mapping[str, str], name: str) -> str:
@@ -187,7 +187,7 @@ def _end(into: Mapping[str, str], name: str) -> str:
     return name
 
 
-async def test_a_thing_with_a_new_name_is_still_found_by_its_old_one(graph: Graph) -> None:
+async def test_a_renamed_entity_is_still_found_by_its_old_name(graph: Graph) -> None:
     ana = person("Ana", text="a keeper")
     await put(graph, [ana])
     assert await rename(graph, "t", ana.uid, "Ana Souza", most_chars=99)
@@ -202,7 +202,7 @@ async def test_a_thing_with_a_new_name_is_still_found_by_its_old_one(graph: Grap
     assert (await entity_by_uid(graph, "t", ana.uid)).aliases == ("ana souza",), "no name is its own alias"
 
 
-async def test_a_name_that_cannot_be_given_is_refused(graph: Graph) -> None:
+async def test_a_rename_over_a_limit_or_of_an_unknown_entity_is_refused(graph: Graph) -> None:
     await put(graph, [person("Ana"), node("item", content_hash="h")])
     with pytest.raises(InvalidInputError, match=r"name: has 100 characters.*VICW_MAX_NAME_CHARS"):
         await rename(graph, "t", make_uid("Ana"), "x" * 100, most_chars=99)
@@ -217,10 +217,10 @@ async def test_a_name_that_cannot_be_given_is_refused(graph: Graph) -> None:
         await rename(graph, "t", make_uid("Ana"), "Ana the Last", most_chars=99)
 
 
-async def test_things_are_listed_with_what_they_are_merged_into_and_what_into_them(graph: Graph) -> None:
+async def test_list_entities_shows_merge_targets_and_merged_entities(graph: Graph) -> None:
     await put(graph, [person(name) for name in ("Ana", "Anna", "Ann", "Ben")], [edge("RELATED_TO", "Ana", "Ben")])
-    await joined(graph, "Ann", "Anna")
-    await joined(graph, "Anna", "Ana")
+    await merge_by_name(graph, "Ann", "Anna")
+    await merge_by_name(graph, "Anna", "Ana")
     page = await list_entities(graph, "t", "c", prefix="AN", limit=2)
     ana, ann = page.entities
     assert (ana.name, ana.degree, ana.canonical, [one.name for one in ana.merged]) == ("Ana", 1, ana.uid, ["Anna"])
@@ -249,23 +249,23 @@ async def test_duplicates_are_proposed_until_a_person_has_decided(graph: Graph) 
     assert pair(proposed, "Ana Souza", "Souza Ana") == "same words in another order"
     assert (pair(proposed, "Ana Souza", "Ana Sousa") or "").startswith("spelt alike")
 
-    await joined(graph, "Souza Ana", "Ana Souza")
-    await parted(graph, "Ana Sousa", "Ana Souza")
+    await merge_by_name(graph, "Souza Ana", "Ana Souza")
+    await split_by_name(graph, "Ana Sousa", "Ana Souza")
     assert await found(graph) == {}
 
-    await parted(graph, "Souza Ana")
+    await split_by_name(graph, "Souza Ana")
     assert await found(graph) == {}, "what a person has split is not proposed again"
 
 
 async def test_names_of_merged_entities_find_their_canonical_entity(graph: Graph) -> None:
     await put(graph, [person("Elizabeth"), person("Liz Taylor"), person("Liz Tailor")])
-    await joined(graph, "Liz Taylor", "Elizabeth")
+    await merge_by_name(graph, "Liz Taylor", "Elizabeth")
     assert pair(await found(graph), "Elizabeth", "Liz Tailor") is not None
-    await parted(graph, "Liz Tailor", "Liz Taylor")
+    await split_by_name(graph, "Liz Tailor", "Liz Taylor")
     assert await found(graph) == {}, "told apart from one, it is told apart from what stands for it"
 
 
-async def test_candidates_come_of_the_contexts_and_subtypes_asked_for(graph: Graph) -> None:
+async def test_duplicate_candidates_respect_contexts_and_subtypes(graph: Graph) -> None:
     twin = replace(person("Ana Souza"), uid=make_uid("twin"), context="other")
     idea = replace(node("Ana Souza", Label.CONCEPT, subtype="person"), uid=make_uid("idea"))
     firm = replace(node("Ana Souza", subtype="firm"), uid=make_uid("firm"))

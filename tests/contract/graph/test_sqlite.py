@@ -28,7 +28,7 @@ from vicw_shared.uids import make_uid
 REGISTRY = EdgeRegistry.with_core_types()
 
 
-async def test_too_little_room_refuses_writes_and_reads_go_on(store: Path) -> None:
+async def test_low_disk_space_refuses_writes_and_allows_reads(store: Path) -> None:
     with DataDir(store, min_free_mb=10**9) as data_dir:
         graph = SqliteGraphStore(data_dir, REGISTRY)
         with pytest.raises(StorageFullError, match="VICW_MIN_FREE_MB"):
@@ -37,7 +37,7 @@ async def test_too_little_room_refuses_writes_and_reads_go_on(store: Path) -> No
         await graph.close()
 
 
-def test_one_process_opens_a_data_directory(store: Path, tmp_path: Path) -> None:
+def test_a_data_directory_is_opened_by_one_process_only(store: Path, tmp_path: Path) -> None:
     with DataDir(store):
         assert store.stat().st_mode & 0o777 == 0o700
         with pytest.raises(DataDirError, match=r"in use by another VICW process \(pid \d+\)"):
@@ -70,7 +70,7 @@ async def test_a_schema_of_before_the_first_release_is_refused(store: Path) -> N
             SqliteGraphStore(data_dir, REGISTRY)
 
 
-async def test_full_text_searches_by_rare_words_first_and_by_common_words_to_fill_up(store: Path) -> None:
+async def test_fulltext_searches_rare_words_first_and_fills_up_with_common_ones(store: Path) -> None:
     texts = {**dict.fromkeys("abcde", "the keeper slept"), "f": "a letter from paris", "g": "one letter of a keeper"}
     texts |= dict.fromkeys("hijklmnopq", "snow")
     items = [node(name, content_hash="h", qdrant_id=make_uid(f"{name}/0")) for name in texts]
@@ -108,7 +108,7 @@ async def test_full_text_searches_by_rare_words_first_and_by_common_words_to_fil
         await graph.close()
 
 
-async def test_beside_a_server_the_schema_is_left_as_it_is(store: Path) -> None:
+async def test_a_store_opened_beside_a_server_does_not_migrate_the_schema(store: Path) -> None:
     with DataDir(store) as data_dir:
         graph = SqliteGraphStore(data_dir, REGISTRY)
         beside = SqliteGraphStore(DataDir(store), REGISTRY, beside=True)
@@ -151,7 +151,7 @@ async def test_steps_of_a_task_are_read_from_their_index(store: Path) -> None:
 
 
 @pytest.mark.parametrize(("chain", "index"), [(NEXT, "node_flow"), (HAPPENED_AFTER, "node_clock")])
-async def test_who_is_next_in_a_chain_is_read_off_its_index(store: Path, chain: str, index: str) -> None:
+async def test_the_follower_in_a_chain_is_read_from_its_index(store: Path, chain: str, index: str) -> None:
     with DataDir(store) as data_dir:
         await SqliteGraphStore(data_dir, REGISTRY).close()
         with sqlite3.connect(store / "graph.sqlite3") as connection:

@@ -32,45 +32,45 @@ async def graph(store: Path) -> AsyncIterator[SqliteGraphStore]:
         await opened.close()
 
 
-async def leads_to(graph: SqliteGraphStore, uid: str, tenant: str = "t") -> list[tuple[str, float]]:
+async def neighbours_of(graph: SqliteGraphStore, uid: str, tenant: str = "t") -> list[tuple[str, float]]:
     return [(found.node.name, found.edge.weight) for found in await graph.expand(tenant, [uid], NEXT, 10)]
 
 
-def read(what: str) -> float:
+def count_uncached_reads(what: str) -> float:
     return METRICS.get_sample_value("vicw_graph_cache_reads_total", {"what": what, "found": "read"}) or 0.0
 
 
 async def test_a_cached_read_is_not_repeated(graph: SqliteGraphStore) -> None:
-    first = await leads_to(graph, A), await graph.nodes("t", [A, B])
-    nodes, edges = read("nodes"), read("edges")
-    assert (await leads_to(graph, A), await graph.nodes("t", [A, B])) == first
-    assert (read("nodes"), read("edges")) == (nodes, edges)
+    first = await neighbours_of(graph, A), await graph.nodes("t", [A, B])
+    nodes, edges = count_uncached_reads("nodes"), count_uncached_reads("edges")
+    assert (await neighbours_of(graph, A), await graph.nodes("t", [A, B])) == first
+    assert (count_uncached_reads("nodes"), count_uncached_reads("edges")) == (nodes, edges)
 
 
-async def test_a_node_that_changes_is_seen_at_once_by_itself_and_beside_others(graph: SqliteGraphStore) -> None:
-    assert await leads_to(graph, A) == [("b", 0.3)]
+async def test_a_changed_node_is_read_at_once_alone_and_as_a_neighbour(graph: SqliteGraphStore) -> None:
+    assert await neighbours_of(graph, A) == [("b", 0.3)]
     await put(graph, [replace(node("b"), name="new", retired_at=AT)])
     assert (await graph.nodes("t", [B]))[B].retired_at == AT
-    assert await leads_to(graph, A) == [("new", 0.3)]
+    assert await neighbours_of(graph, A) == [("new", 0.3)]
 
 
-async def test_edges_that_come_change_and_go_are_seen_at_both_ends(graph: SqliteGraphStore) -> None:
-    assert (await leads_to(graph, A), await leads_to(graph, C)) == ([("b", 0.3)], [("b", 0.5)])
+async def test_edge_changes_are_read_at_both_ends(graph: SqliteGraphStore) -> None:
+    assert (await neighbours_of(graph, A), await neighbours_of(graph, C)) == ([("b", 0.3)], [("b", 0.5)])
     await put(graph, [], [edge("NEXT", "a", "c", 0.9)])
-    assert await leads_to(graph, A) == [("c", 0.9), ("b", 0.3)]
-    assert await leads_to(graph, C) == [("a", 0.9), ("b", 0.5)]
+    assert await neighbours_of(graph, A) == [("c", 0.9), ("b", 0.3)]
+    assert await neighbours_of(graph, C) == [("a", 0.9), ("b", 0.5)]
     await put(graph, [], [edge("NEXT", "a", "c", 0.1)])
-    assert await leads_to(graph, A) == [("b", 0.3), ("c", 0.1)]
+    assert await neighbours_of(graph, A) == [("b", 0.3), ("c", 0.1)]
 
     async def drop(transaction: GraphTransaction) -> None:
         await transaction.drop_edges([edge("NEXT", "a", "c")])
 
     await graph.write("t", "c", drop)
-    assert (await leads_to(graph, A), await leads_to(graph, C)) == ([("b", 0.3)], [("b", 0.5)])
+    assert (await neighbours_of(graph, A), await neighbours_of(graph, C)) == ([("b", 0.3)], [("b", 0.5)])
 
 
-async def test_a_write_that_is_undone_leaves_what_was(graph: SqliteGraphStore) -> None:
-    assert await leads_to(graph, A) == [("b", 0.3)]
+async def test_a_rolled_back_write_does_not_change_cached_reads(graph: SqliteGraphStore) -> None:
+    assert await neighbours_of(graph, A) == [("b", 0.3)]
 
     async def fail(transaction: GraphTransaction) -> None:
         await transaction.put_nodes([replace(node("b"), name="never")])
@@ -78,14 +78,14 @@ async def test_a_write_that_is_undone_leaves_what_was(graph: SqliteGraphStore) -
 
     with pytest.raises(RuntimeError):
         await graph.write("t", "c", fail)
-    assert await leads_to(graph, A) == [("b", 0.3)]
+    assert await neighbours_of(graph, A) == [("b", 0.3)]
 
 
-async def test_another_tenant_gets_nothing_of_what_is_kept(graph: SqliteGraphStore) -> None:
-    assert await leads_to(graph, A)
-    assert await leads_to(graph, A, "other") == []
+async def test_cached_reads_are_not_shared_between_tenants(graph: SqliteGraphStore) -> None:
+    assert await neighbours_of(graph, A)
+    assert await neighbours_of(graph, A, "other") == []
     assert await graph.nodes("other", [A, B]) == {}
-    assert await leads_to(graph, A) == [("b", 0.3)], "and its question takes nothing from those whose it is"
+    assert await neighbours_of(graph, A) == [("b", 0.3)], "and its question takes nothing from those whose it is"
 
 
 async def test_marks_of_the_indexer_evict_cached_nodes(graph: SqliteGraphStore) -> None:
@@ -118,7 +118,7 @@ async def test_a_read_that_began_before_a_write_ended_is_not_cached(
 
 
 @pytest.mark.parametrize("most", [0, 1, 5, 40])
-async def test_any_order_of_reads_and_writes_answers_as_without_a_cache(store: Path, most: int) -> None:
+async def test_random_reads_and_writes_answer_as_without_a_cache(store: Path, most: int) -> None:
     chance, names = random.Random(most), [f"n{number}" for number in range(20)]
     with DataDir(store) as data_dir:
         graph = SqliteGraphStore(data_dir, REGISTRY, cached_nodes=most)
@@ -172,9 +172,9 @@ async def test_a_new_entry_evicts_only_the_oldest(store: Path) -> None:
         await put(graph, [node(f"n{number}") for number in range(21)])
         for uid in uids:
             await graph.nodes("t", [uid])
-        nodes = read("nodes")
+        nodes = count_uncached_reads("nodes")
         await graph.nodes("t", uids[1:])
-        assert read("nodes") == nodes, "to let go of many at once would stop whoever waits"
+        assert count_uncached_reads("nodes") == nodes, "to let go of many at once would stop whoever waits"
         await graph.nodes("t", uids[:1])
-        assert read("nodes") == nodes + 1
+        assert count_uncached_reads("nodes") == nodes + 1
         await graph.close()

@@ -9,14 +9,14 @@ from support.stores.graph_records import AT, Graph, node, put
 from vicw_shared.model import Label
 
 
-async def worded(
+async def names_by_text_key(
     graph: Graph, *keys: str, tenant: str = "t", limit: int = 9, **only: list[str]
 ) -> dict[str, list[str]]:
     found = await graph.by_text_key(tenant, keys, limit=limit, **only)
     return {key: [one.name for one in nodes] for key, nodes in found.items()}
 
 
-async def test_passages_and_items_are_found_by_what_they_say_the_oldest_first(graph: Graph) -> None:
+async def test_text_keys_find_passages_and_items_oldest_first(graph: Graph) -> None:
     later = AT + timedelta(seconds=1)
     nodes = [
         node("late", Label.CHUNK, text_key="k", created_at=later),
@@ -25,24 +25,24 @@ async def test_passages_and_items_are_found_by_what_they_say_the_oldest_first(gr
         node("silent", Label.CHUNK),
     ]
     await put(graph, nodes)
-    assert await worded(graph, "k", "l", "none", "k") == {"k": ["early", "late"], "l": ["other"]}
-    assert await worded(graph, "k", limit=1) == {"k": ["early"]}
-    assert await worded(graph, "k", tenant="u") == {}
-    assert await worded(graph) == {}
+    assert await names_by_text_key(graph, "k", "l", "none", "k") == {"k": ["early", "late"], "l": ["other"]}
+    assert await names_by_text_key(graph, "k", limit=1) == {"k": ["early"]}
+    assert await names_by_text_key(graph, "k", tenant="u") == {}
+    assert await names_by_text_key(graph) == {}
     assert (await graph.nodes("t", [nodes[0].uid]))[nodes[0].uid].text_key == "k"
 
 
 async def test_text_keys_are_searched_in_some_contexts_or_all_of_a_tenant(graph: Graph) -> None:
     await put(graph, [replace(node(c, Label.CHUNK, text_key="k"), context=c) for c in ("c", "d")])
-    assert {key: sorted(found) for key, found in (await worded(graph, "k")).items()} == {"k": ["c", "d"]}
-    assert await worded(graph, "k", contexts=["d", "none"]) == {"k": ["d"]}
-    assert await worded(graph, "k", contexts=[]) == {}
+    assert {key: sorted(found) for key, found in (await names_by_text_key(graph, "k")).items()} == {"k": ["c", "d"]}
+    assert await names_by_text_key(graph, "k", contexts=["d", "none"]) == {"k": ["d"]}
+    assert await names_by_text_key(graph, "k", contexts=[]) == {}
 
 
 async def test_retired_or_changed_items_are_not_found_by_text_key(graph: Graph) -> None:
     passage = node("p", Label.CHUNK, text_key="k")
     await put(graph, [passage])
     await put(graph, [replace(passage, retired_at=AT)])
-    assert await worded(graph, "k") == {}
+    assert await names_by_text_key(graph, "k") == {}
     await put(graph, [replace(passage, text_key="l")])
-    assert await worded(graph, "k", "l") == {"l": ["p"]}
+    assert await names_by_text_key(graph, "k", "l") == {"l": ["p"]}

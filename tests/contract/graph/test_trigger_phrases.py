@@ -15,19 +15,21 @@ def memory(name: str, *phrases: str, label: Label = Label.EVENT, **fields: objec
     return node(name, label, content_hash="h", trigger_phrases=phrases, **fields)
 
 
-async def triggered(graph: Graph, *phrases: str, tenant: str = "t", limit: int = 9, **only: list[str]) -> list[str]:
+async def triggered_names(
+    graph: Graph, *phrases: str, tenant: str = "t", limit: int = 9, **only: list[str]
+) -> list[str]:
     return [found.name for found in await graph.triggered(tenant, phrases, limit=limit, **only)]
 
 
-async def test_items_are_found_by_their_phrases_in_any_casing(graph: Graph) -> None:
+async def test_trigger_phrases_match_in_any_casing(graph: Graph) -> None:
     note = memory("note", "Deploy failed", "500 ERROR!", label=Label.ENTITY)
     await put(graph, [note, memory("turn", "deploy failed"), memory("other", "deploy")])
-    assert sorted(await triggered(graph, "deploy failed")) == ["note", "turn"]
-    found = await triggered(graph, "500 error", "deploy", "deploy failed", "deploy")
+    assert sorted(await triggered_names(graph, "deploy failed")) == ["note", "turn"]
+    found = await triggered_names(graph, "500 error", "deploy", "deploy failed", "deploy")
     assert sorted(found) == ["note", "other", "turn"]
-    assert await triggered(graph, "failed", "", "deploy failed now") == []
-    assert await triggered(graph) == []
-    assert await triggered(graph, "deploy failed", tenant="u") == []
+    assert await triggered_names(graph, "failed", "", "deploy failed now") == []
+    assert await triggered_names(graph) == []
+    assert await triggered_names(graph, "deploy failed", tenant="u") == []
     assert (await graph.nodes("t", [note.uid]))[note.uid].trigger_phrases == note.trigger_phrases
 
 
@@ -43,39 +45,39 @@ async def test_triggered_items_are_ordered_by_protection_weight_and_age(graph: G
     ]
     await put(graph, weighed)
     order = ["constitutional", "critical", "whole", "important", "newer", "unweighed", "temporary"]
-    assert await triggered(graph, "x") == order
-    assert await triggered(graph, "x", limit=4) == order[:4], "of each phrase the foremost"
+    assert await triggered_names(graph, "x") == order
+    assert await triggered_names(graph, "x", limit=4) == order[:4], "of each phrase the foremost"
     await put(graph, [replace(weighed[0], importance=1.0, protected=True)])
-    assert (await triggered(graph, "x"))[:2] == ["constitutional", "temporary"]
+    assert (await triggered_names(graph, "x"))[:2] == ["constitutional", "temporary"]
 
 
-async def test_items_are_found_in_some_contexts_or_all_of_the_tenant(graph: Graph) -> None:
+async def test_trigger_phrases_are_searched_in_some_or_all_contexts_of_a_tenant(graph: Graph) -> None:
     await put(graph, [replace(memory(c, "x"), context=c) for c in ("c", "d", "e")])
-    assert sorted(await triggered(graph, "x")) == ["c", "d", "e"]
-    assert sorted(await triggered(graph, "x", contexts=["d", "e", "none"])) == ["d", "e"]
-    assert await triggered(graph, "x", contexts=[]) == []
+    assert sorted(await triggered_names(graph, "x")) == ["c", "d", "e"]
+    assert sorted(await triggered_names(graph, "x", contexts=["d", "e", "none"])) == ["d", "e"]
+    assert await triggered_names(graph, "x", contexts=[]) == []
 
 
-async def test_only_live_items_are_found_and_no_passage(graph: Graph) -> None:
+async def test_trigger_phrases_find_only_live_items_and_no_passages(graph: Graph) -> None:
     turn = memory("turn", "x", "y")
     await put(graph, [turn, memory("passage", "x", label=Label.CHUNK)])
-    assert await triggered(graph, "x") == ["turn"]
+    assert await triggered_names(graph, "x") == ["turn"]
     await put(graph, [replace(turn, trigger_phrases=("y", "z"))])
-    assert (await triggered(graph, "x"), await triggered(graph, "z")) == ([], ["turn"])
+    assert (await triggered_names(graph, "x"), await triggered_names(graph, "z")) == ([], ["turn"])
     await put(graph, [replace(turn, retired_at=AT)])
-    assert await triggered(graph, "x", "y", "z") == []
+    assert await triggered_names(graph, "x", "y", "z") == []
     await put(graph, [turn])
-    assert await triggered(graph, "y") == ["turn"]
+    assert await triggered_names(graph, "y") == ["turn"]
 
 
-async def test_things_of_a_name_are_not_found_by_it_as_by_a_phrase(graph: Graph) -> None:
+async def test_entity_names_are_not_trigger_phrases(graph: Graph) -> None:
     await put(graph, [node("Ana"), memory("turn", "Ana")])
-    assert await triggered(graph, "ana") == ["turn"]
+    assert await triggered_names(graph, "ana") == ["turn"]
     assert [thing.uid for thing in (await look_up(graph, "t", ["ana"]))["ana"]] == [make_uid("Ana")]
     assert [thing.name for thing in await graph.scan(NamedNodes(tenant="t", context="c"), limit=9)] == ["Ana"]
 
 
-async def test_items_that_are_over_are_found_the_longest_over_first(graph: Graph) -> None:
+async def test_expired_items_are_listed_longest_expired_first(graph: Graph) -> None:
     hours = [AT + timedelta(hours=n) for n in range(4)]
     over = [memory(f"m{n}", expires_at=hour, label=[Label.EVENT, Label.ENTITY][n % 2]) for n, hour in enumerate(hours)]
     others = [

@@ -31,7 +31,7 @@ async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Sid
 type Move = Callable[[], Awaitable[object]]
 
 
-def moving(monkeypatch: pytest.MonkeyPatch, *moves: Move) -> list[Move]:
+def run_between_search_and_expansion(monkeypatch: pytest.MonkeyPatch, *moves: Move) -> list[Move]:
     """Have each question make the next of ``moves`` when it has found what it is going to show; return what is left."""
     left = list(moves)
 
@@ -51,7 +51,7 @@ async def found(side: Side, **fields: Any) -> set[str | None]:
     return {result.id for result in answer.results}
 
 
-async def bring_back(side: Side) -> None:
+async def restore_all(side: Side) -> None:
     for step in await side.graph.scan(Steps(tenant="t"), limit=9):
         await consolidation(side).undo(step.id, now=now() + timedelta(hours=2), grace=timedelta(days=1))
 
@@ -62,7 +62,7 @@ async def test_a_result_consolidated_before_it_is_shown_is_found_again(
     await tell(side, turns(_COUNT))
     wanted = {str(number) for number in range(_COUNT)}
     assert await found(side) == wanted
-    left = moving(monkeypatch, lambda: run(side))
+    left = run_between_search_and_expansion(monkeypatch, lambda: run(side))
     assert await found(side) == wanted
     assert not left
     assert await side.graph.scan(Steps(tenant="t"), limit=1), "it was consolidated"
@@ -71,11 +71,13 @@ async def test_a_result_consolidated_before_it_is_shown_is_found_again(
 async def test_a_result_restored_before_it_is_shown_is_found_again(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(side, turns(_COUNT))
     await run(side)
-    moving(monkeypatch, lambda: bring_back(side))
+    run_between_search_and_expansion(monkeypatch, lambda: restore_all(side))
     assert await found(side) == {str(number) for number in range(_COUNT)}
 
 
-async def test_a_result_that_moves_a_second_time_is_left_out(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_result_missing_again_on_the_second_search_is_left_out(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await tell(side, turns(_COUNT))
     await run(side)
     asked = 0

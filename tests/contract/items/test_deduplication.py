@@ -35,17 +35,17 @@ async def tell(side: Side, *items: dict[str, Any], context: str = "ops", tenant:
     return response
 
 
-async def say(side: Side, text: str, speaker: str | None = "assistant", **fields: Any) -> IngestedItem:
+async def ingest_text(side: Side, text: str, speaker: str | None = "assistant", **fields: Any) -> IngestedItem:
     (item,) = (await tell(side, {"text": text, "speaker": speaker, **fields})).items
     return item
 
 
-async def take_back(side: Side, name: str) -> None:
+async def retract_item(side: Side, name: str) -> None:
     await side.retract({"context": "ops", "ids": [name]}, "t")
     await side.indexer.drain()
 
 
-async def remember(side: Side) -> dict[str, str]:
+async def ingest_two_turns(side: Side) -> dict[str, str]:
     """Tell two turns of a chat; return their uids by id."""
     turns = [("a", "Ana", CACHE), ("b", "Ben", REPAIR)]
     items = [
@@ -55,7 +55,7 @@ async def remember(side: Side) -> dict[str, str]:
     return {item.id or "": item.uid for item in (await tell(side, *items)).items}
 
 
-async def links(side: Side, uid: str) -> dict[str, Edge]:
+async def duplicate_edges(side: Side, uid: str) -> dict[str, Edge]:
     """Return the edges from an item to what it repeats, by the uids of that."""
     edges = (await side.edges()).values()
     return {edge.target: edge for edge in edges if edge.source == uid and edge.created_by == "echo"}
@@ -66,11 +66,11 @@ def ranking(answer: RetrieveResponse) -> list[tuple[str, float]]:
 
 
 async def test_quoted_results_are_not_stored_again(side: Side) -> None:
-    uids = await remember(side)
+    uids = await ingest_two_turns(side)
     before, nodes, edges = await side.retrieve(QUESTION, "t"), await side.nodes(), await side.edges()
     for _ in range(3):
         for text in (before.results[0].text, before.text):
-            echo = await say(side, text)
+            echo = await ingest_text(side, text)
             assert (echo.status, echo.uid, echo.label, echo.nodes) == ("linked", uids["a"], Label.EVENT, ())
         assert [(source.id, source.how) for source in echo.sources] == [("a", "answer"), ("b", "answer")]
     after = await side.retrieve(QUESTION, "t")
@@ -87,30 +87,30 @@ async def test_quoted_results_are_not_stored_again(side: Side) -> None:
         "- The deployment failed because the cache was stale.",
     ],
 )
-async def test_spaces_case_and_markup_make_no_other_memory(side: Side, text: str) -> None:
-    uids = await remember(side)
-    assert (await say(side, text, speaker=None)).uid == uids["a"]
+async def test_deduplication_ignores_whitespace_case_and_markup(side: Side, text: str) -> None:
+    uids = await ingest_two_turns(side)
+    assert (await ingest_text(side, text, speaker=None)).uid == uids["a"]
 
 
-async def test_one_passage_of_a_document_and_all_of_it_are_that_document(side: Side) -> None:
+async def test_a_repeated_passage_or_whole_document_is_linked_to_the_document(side: Side) -> None:
     whole = " ".join(f"Chapter {n} tells how the keeper lit lantern number {n} of the island." for n in range(6))
     (book,) = (await tell(side, {"id": "book", "text": whole})).items
     passages = [node for node in (await side.nodes()).values() if node.label is Label.CHUNK]
     assert len(passages) > 2
     for text in (passages[1].text or "", whole.upper()):
-        echo = await say(side, text, speaker=None)
+        echo = await ingest_text(side, text, speaker=None)
         assert (echo.status, echo.uid) == ("linked", book.uid)
 
 
-async def test_the_own_words_beside_a_quotation_are_stored_and_linked(side: Side) -> None:
-    uids = await remember(side)
+async def test_new_text_beside_a_quoted_answer_is_stored_and_linked(side: Side) -> None:
+    uids = await ingest_two_turns(side)
     answer = (await side.retrieve(QUESTION, "t")).text
     prompt = f"Use what you remember:\n\n{answer}\n\nQuestion: did Ben find out why?"
     (turn,) = (await tell(side, {"id": "p", "text": prompt, "speaker": "Cleo"})).items
     assert (turn.status, [source.uid for source in turn.sources]) == ("created", [uids["a"], uids["b"]])
     (passage,) = [node for node in turn.nodes if node.label is Label.CHUNK]
     assert (await side.nodes())[passage.uid].text == "Use what you remember:\n\nQuestion: did Ben find out why?"
-    found = await links(side, turn.uid)
+    found = await duplicate_edges(side, turn.uid)
     assert {(edge.type, edge.weight) for edge in found.values()} == {("DERIVED_FROM", 0.0)}
     assert found.keys() == set(uids.values())
     assert "cache" not in {node.name for node in turn.nodes}, "who reads it reads what is new"
@@ -119,38 +119,40 @@ async def test_the_own_words_beside_a_quotation_are_stored_and_linked(side: Side
 
 
 @pytest.mark.parametrize("text", [f'You told me: "{CACHE}" Is that still so?', f"> {CACHE}\n\nSo?", f"Ana: {CACHE}"])
-async def test_a_quotation_in_what_is_new_is_stored_as_it_is(side: Side, text: str) -> None:
-    await remember(side)
-    turn = await say(side, text, "Cleo")
+async def test_a_quotation_inside_a_new_text_is_stored_unchanged(side: Side, text: str) -> None:
+    await ingest_two_turns(side)
+    turn = await ingest_text(side, text, "Cleo")
     nodes = await side.nodes()
     assert "".join(nodes[node.uid].text or "" for node in turn.nodes if node.label is Label.CHUNK) == text
     assert (turn.status, turn.sources) == ("created", ())
 
 
 async def test_a_sentence_that_a_person_repeats_is_stored_again(side: Side) -> None:
-    await remember(side)
+    await ingest_two_turns(side)
     again = "2026-02-01T10:00:00Z"
-    assert (await say(side, "Thanks!", "Ana")).status == "created"
-    assert (await say(side, "Thanks!", "Ana")).status == "created"
-    assert (await say(side, CACHE, "Ana", timestamp=again)).status == "created", "it failed once more"
-    assert (await say(side, CACHE, "Cleo")).status == "created", "others may find so, too"
-    assert (await say(side, CACHE, None, timestamp=again)).status == "created", "a line of a log"
-    assert (await say(side, CACHE, "Ana", timestamp="2026-01-01T10:00:00Z")).status == "linked", "the very same event"
+    assert (await ingest_text(side, "Thanks!", "Ana")).status == "created"
+    assert (await ingest_text(side, "Thanks!", "Ana")).status == "created"
+    assert (await ingest_text(side, CACHE, "Ana", timestamp=again)).status == "created", "it failed once more"
+    assert (await ingest_text(side, CACHE, "Cleo")).status == "created", "others may find so, too"
+    assert (await ingest_text(side, CACHE, None, timestamp=again)).status == "created", "a line of a log"
+    assert (await ingest_text(side, CACHE, "Ana", timestamp="2026-01-01T10:00:00Z")).status == "linked", (
+        "the very same event"
+    )
     long = f"{CACHE} {REPAIR} Nobody had told him to, and nobody thanked him for it either, as far as I have heard."
-    assert (await say(side, long, "Ana")).status == "created"
-    assert (await say(side, long, "Ana", timestamp=again)).status == "created"
-    assert (await say(side, long, "Cleo")).status == "linked"
+    assert (await ingest_text(side, long, "Ana")).status == "created"
+    assert (await ingest_text(side, long, "Ana", timestamp=again)).status == "created"
+    assert (await ingest_text(side, long, "Cleo")).status == "linked"
 
 
-async def test_items_of_one_request_are_no_echoes_of_each_other(side: Side) -> None:
+async def test_equal_items_of_one_request_are_not_duplicates_of_each_other(side: Side) -> None:
     items = [{"id": f"n{n}", "text": CACHE} for n in range(2)]
     assert [item.status for item in (await tell(side, *items)).items] == ["created", "created"]
     more = [{"id": f"m{n}", "text": CACHE} for n in range(2)]
     assert [item.status for item in (await tell(side, *more)).items] == ["linked", "linked"]
 
 
-async def test_an_echo_that_has_an_id_is_known_by_it(side: Side) -> None:
-    uids = await remember(side)
+async def test_a_duplicate_with_an_id_is_stored_without_a_point(side: Side) -> None:
+    uids = await ingest_two_turns(side)
     before = await side.retrieve(QUESTION, "t")
     echo = {"id": "e", "text": CACHE, "speaker": "assistant", "flow_id": "f", "tags": ["said"]}
     (first,) = (await tell(side, echo)).items
@@ -164,14 +166,14 @@ async def test_an_echo_that_has_an_id_is_known_by_it(side: Side) -> None:
     (new,) = (await tell(side, {"id": "r1", "text": "Cleo answered that at once.", "extraction": entity})).items
     assert new.status == "created"
     (node,) = [node for node in (await side.nodes()).values() if node.source_id == "e"]
-    assert (node.qdrant_id, node.is_duplicate, set(await links(side, node.uid))) == (None, True, {uids["a"]})
+    assert (node.qdrant_id, node.is_duplicate, set(await duplicate_edges(side, node.uid))) == (None, True, {uids["a"]})
     (changed,) = (await tell(side, {**echo, "text": "I do not know that."})).items
     assert changed.status == "updated"
     assert (await side.check()).violations == []
 
 
-async def test_who_tells_more_than_the_text_is_stored(side: Side) -> None:
-    await remember(side)
+async def test_a_duplicate_text_with_additional_fields_is_stored(side: Side) -> None:
+    await ingest_two_turns(side)
     entities = {"entities": [{"name": "cache", "subtype": "system"}]}
     for fields in (
         {"extraction": entities},
@@ -179,27 +181,27 @@ async def test_who_tells_more_than_the_text_is_stored(side: Side) -> None:
         {"name": "Post-mortem"},
         {"source": "b.md"},
     ):
-        item = await say(side, CACHE, None, **fields)
+        item = await ingest_text(side, CACHE, None, **fields)
         assert (item.status, item.sources) == ("created", ())
 
 
-async def test_after_a_retraction_what_was_linked_by_an_id_is_found_and_a_fresh_telling_is_stored(side: Side) -> None:
-    await remember(side)
+async def test_a_duplicate_with_an_id_takes_over_after_a_retraction(side: Side) -> None:
+    await ingest_two_turns(side)
     for name in ("e1", "e2"):
-        await say(side, CACHE, id=name)
-    assert (await say(side, CACHE)).status == "linked"
-    await take_back(side, "a")
+        await ingest_text(side, CACHE, id=name)
+    assert (await ingest_text(side, CACHE)).status == "linked"
+    await retract_item(side, "a")
     assert [result.id for result in (await side.retrieve(QUESTION, "t")).results] == ["e1", "b"]
-    assert (await say(side, CACHE)).sources[0].id == "e1"
+    assert (await ingest_text(side, CACHE)).sources[0].id == "e1"
     assert (await side.check()).violations == []
-    await take_back(side, "e1")
+    await retract_item(side, "e1")
     assert [result.id for result in (await side.retrieve(QUESTION, "t")).results] == ["e2", "b"]
-    await take_back(side, "e2")
-    assert (await say(side, CACHE)).status == "created"
+    await retract_item(side, "e2")
+    assert (await ingest_text(side, CACHE)).status == "created"
     assert (await side.check()).violations == []
 
 
-async def test_a_source_that_changes_or_ends_leaves_its_text_to_who_repeated_it(
+async def test_a_duplicate_takes_over_the_text_of_a_changed_or_expired_source(
     side: Side, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await tell(side, {"id": "a", "text": CACHE}, {"id": "x", "text": REPAIR, "expires_at": OVER.isoformat()})
@@ -221,13 +223,13 @@ async def test_a_source_that_changes_or_ends_leaves_its_text_to_who_repeated_it(
     assert (await side.check()).violations == []
 
 
-async def test_a_source_that_goes_meanwhile_is_none(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
-    await remember(side)
+async def test_a_source_retracted_during_ingest_is_not_linked(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    await ingest_two_turns(side)
     answer = (await side.retrieve(QUESTION, "t")).text
 
     async def find(*given: Any) -> Any:
         found = await find_duplicates(*given)
-        await take_back(side, "a")
+        await retract_item(side, "a")
         return found
 
     monkeypatch.setattr("vicw_ingest.pipeline.find_duplicates", find)
@@ -242,14 +244,14 @@ async def test_a_source_that_goes_meanwhile_is_none(side: Side, monkeypatch: pyt
     assert (await side.check()).violations == []
 
 
-async def test_a_setting_has_everything_stored_again(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
-    await remember(side)
+async def test_deduplication_can_be_switched_off_by_a_setting(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    await ingest_two_turns(side)
     monkeypatch.setenv("VICW_INGEST_DUPLICATE_CHARS", "0")
-    assert ((await say(side, CACHE)).status, (await say(side, CACHE)).sources) == ("created", ())
+    assert ((await ingest_text(side, CACHE)).status, (await ingest_text(side, CACHE)).sources) == ("created", ())
 
 
-async def test_nothing_is_linked_across_tenants_and_answers_alone_across_contexts(side: Side) -> None:
-    uids = await remember(side)
+async def test_only_quoted_answers_are_linked_across_contexts_and_never_tenants(side: Side) -> None:
+    uids = await ingest_two_turns(side)
     answer = (await side.retrieve(QUESTION, "t")).text
     for tenant in ("u", "v"):
         (item,) = (await tell(side, {"text": f"{answer}\nSo it is."}, tenant=tenant)).items
@@ -277,19 +279,19 @@ PRIVATE = {"sensitivity": "personal", "about": ["Ana"]}
         ({"portable": False}, {"portable": False}, "linked"),
     ],
 )
-async def test_nothing_is_linked_to_what_others_may_not_see(
+async def test_a_duplicate_is_linked_only_to_sources_its_audience_may_see(
     side: Side, source: dict[str, Any], echo: dict[str, Any], status: str
 ) -> None:
     await tell(side, {"id": "s", "text": CACHE, **source})
     block = f"[1] ops · general · document · id s\n{CACHE}"
     for text in (f"{block}\n\nWhat now?", CACHE):
-        item = await say(side, text, None, **echo)
+        item = await ingest_text(side, text, None, **echo)
         assert bool(item.sources) == (status == "linked")
     assert item.status == status
 
 
-async def test_a_job_and_a_retry_say_the_same(side: Side) -> None:
-    await remember(side)
+async def test_a_retried_request_and_its_job_return_the_same_result(side: Side) -> None:
+    await ingest_two_turns(side)
     body = {"context": "ops", "items": [{"text": CACHE}, {"text": "Something new happened today."}]}
     first = await side.ingest(body, "t", "key")
     second = await side.ingest(body, "t", "key")
@@ -301,7 +303,7 @@ async def test_a_job_and_a_retry_say_the_same(side: Side) -> None:
     assert (job.status, job.result) == ("done", first)
 
 
-async def test_an_item_that_is_over_is_no_source(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_expired_item_is_not_a_deduplication_source(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(side, {"id": "s", "text": CACHE, "expires_at": OVER.isoformat()})
     monkeypatch.setattr("vicw_ingest.pipeline.now", lambda: datetime.max.replace(tzinfo=UTC) - timedelta(days=1000))
-    assert (await say(side, CACHE, None)).status == "created"
+    assert (await ingest_text(side, CACHE, None)).status == "created"

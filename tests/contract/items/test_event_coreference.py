@@ -30,21 +30,23 @@ async def tell(side: Side, *texts: str) -> None:
     assert (await side.check()).violations == []
 
 
-async def joined(side: Side, edge_type: str) -> set[tuple[str, str]]:
+async def edges_by_text(side: Side, edge_type: str) -> set[tuple[str, str]]:
     nodes = {uid: node for uid, node in (await side.nodes()).items() if node.retired_at is None}
     edges = [edge for edge in (await side.edges()).values() if edge.type == edge_type]
     ends = [(nodes[e.source], nodes[e.target]) for e in edges if e.source in nodes and e.target in nodes]
     return {(source.text or source.name, target.text or target.name) for source, target in ends}
 
 
-async def test_a_chain_of_causes_goes_on_in_another_item(side: Side) -> None:
+async def test_a_causal_chain_continues_across_items(side: Side) -> None:
     await tell(side, CRASH, EXPIRED)
-    assert await joined(side, "CAUSED") == {
+    assert await edges_by_text(side, "CAUSED") == {
         ("the payment certificate had expired", "The checkout crashed"),
         ("the renewal job was disabled", "the payment certificate had expired"),
     }
     await side.retract({"context": "c", "ids": ["t0"]}, "t")
     await side.indexer.drain()
     told = ("the renewal job was disabled", "The payment certificate had expired")
-    assert await joined(side, "CAUSED") == {told} or await joined(side, "CAUSED") == {(told[0], told[1].lower())}
+    assert await edges_by_text(side, "CAUSED") == {told} or await edges_by_text(side, "CAUSED") == {
+        (told[0], told[1].lower())
+    }
     assert (await side.check()).violations == []

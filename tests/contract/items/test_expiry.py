@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from contract.erasure.test_erasure import erase, eraser, left
+from contract.erasure.test_erasure import erase, eraser, find_residue
 from contract.sleep.test_consolidation import consolidate, draft, thread
-from support.stores.graph_queries import Asker
+from support.stores.graph_queries import GraphClient
 from support.stores.pairs import Side, asked_for
 from vicw_ingest.erasure.record import fingerprints_of
 from vicw_ingest.erasure.selection import choose_items
@@ -94,7 +94,7 @@ async def test_statements_and_edges_of_an_item_expire_with_it(side: Side) -> Non
 
 async def test_an_expired_item_is_in_no_answer_before_it_is_retired(side: Side) -> None:
     await tell(side)
-    asker = Asker(side.graph)
+    asker = GraphClient(side.graph)
     before = await asker.ask("walk", start=["ben"], context="c", hops=2)
     assert "hates" in {edge.desc for edge in before.edges}
     for fields in ({"query_time": AFTER.isoformat()}, {"query_time": AFTER.isoformat(), "as_of": START.isoformat()}):
@@ -107,23 +107,25 @@ async def test_an_expired_item_is_in_no_answer_before_it_is_retired(side: Side) 
         assert not any("bridge" in (node.text or "") for node in answer.graph.nodes)
 
 
-async def test_things_that_rest_on_an_expired_item_alone_go_with_it(side: Side, at: Any) -> None:
+async def test_entities_that_rest_only_on_an_expired_item_are_retired(side: Side, at: Any) -> None:
     await tell(side)
     assert await sweep(side) == 0, "its time is not over yet"
     at(AFTER)
     assert await sweep(side) == 1
     assert await sweep(side) == 0
-    left = await live(side)
-    names = {node.name for node in left.values() if node.content_hash is None and node.label is not Label.CHUNK}
+    find_residue = await live(side)
+    names = {node.name for node in find_residue.values() if node.content_hash is None and node.label is not Label.CHUNK}
     assert {"Ben", "tea", "Lisbon"} <= names
     assert names.isdisjoint({"Clara", "Porto", "fire"})
-    assert not any("bridge" in (node.text or "") for node in left.values())
+    assert not any("bridge" in (node.text or "") for node in find_residue.values())
     assert await look_up(side.graph, "t", ["clara", "porto"]) == {}
     (item,) = [node for node in (await side.nodes()).values() if node.source_id == "b" and node.label is Label.EVENT]
     assert (item.retired_at, item.valid_to) == (AFTER, OVER)
     edges = list((await side.edges()).values())
-    assert not [e for e in edges if e.properties.get(SOURCE_ITEM) == item.uid and {e.source, e.target} <= left.keys()]
-    after = {left[e.source].source_id: left[e.target].source_id for e in edges if e.type == "NEXT"}
+    assert not [
+        e for e in edges if e.properties.get(SOURCE_ITEM) == item.uid and {e.source, e.target} <= find_residue.keys()
+    ]
+    after = {find_residue[e.source].source_id: find_residue[e.target].source_id for e in edges if e.type == "NEXT"}
     assert after["a"] == "c"
     assert (await side.check()).violations == []
 
@@ -171,9 +173,7 @@ async def test_log_steps_of_an_erased_item_are_erased_with_it(side: Side, at: An
     assert [step.details["item"] for step in await logged(side)] == ["x"]
 
 
-async def test_a_macro_event_that_expires_is_logged_as_one_and_erased_with_any_of_its_items(
-    side: Side, at: Any
-) -> None:
+async def test_an_expired_macro_event_is_logged_once_and_erased_with_its_items(side: Side, at: Any) -> None:
     fields: dict[str, Any] = {"expires_at": OVER.isoformat()}
     items = [turn(name, n, f"We spoke of ship {name}.", **fields) for n, name in enumerate(("a", "b", "c"))]
     await side.ingest({"context": "c", "items": items, "extract": "rules"}, "t", None)
@@ -188,11 +188,11 @@ async def test_a_macro_event_that_expires_is_logged_as_one_and_erased_with_any_o
     erasure = await erasing.begin(await choose_items(side.graph, "t", ["b"], None))
     assert (await erasing.run(erasure)).steps == 1
     await side.indexer.drain()
-    assert await left(side, await fingerprints_of(side.graph.erasures, erasure)) == []
+    assert await find_residue(side, await fingerprints_of(side.graph.erasures, erasure)) == []
     assert [step.details["item"] for step in await logged(side)] == ["c"]
 
 
-async def test_a_question_of_before_its_end_still_sees_it(side: Side, at: Any) -> None:
+async def test_a_query_time_before_expiry_still_finds_the_item(side: Side, at: Any) -> None:
     await tell(side)
     at(AFTER)
     await sweep(side)
@@ -216,7 +216,7 @@ async def test_an_expired_item_that_is_sent_again_is_extracted_anew(side: Side, 
     assert (await side.check()).violations == []
 
 
-async def test_items_of_all_tenants_go_in_time_however_many(side: Side, at: Any) -> None:
+async def test_expiry_retires_many_items_of_all_tenants(side: Side, at: Any) -> None:
     items = [{"id": f"i{n}", "text": f"note {n}", "expires_at": OVER.isoformat()} for n in range(130)]
     for tenant, context in (("t", "c"), ("u", "c"), ("u", "d")):
         await side.ingest({"context": context, "items": items, "extract": "none"}, tenant, None)

@@ -27,7 +27,7 @@ async def test_the_latest_version_of_an_item_is_found_by_its_id_in_each_context(
     assert await graph.items("t", "a", []) == []
 
 
-async def test_a_thread_is_its_live_items_in_the_order_of_their_chain(graph: Graph) -> None:
+async def test_flow_events_list_live_items_in_chain_order(graph: Graph) -> None:
     thread = [
         item("stepped", flow_id="f", flow_step=9, own_step=1, timestamp=AT + timedelta(days=1)),
         item("first", flow_id="f", flow_step=2),

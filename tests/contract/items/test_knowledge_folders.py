@@ -52,7 +52,7 @@ async def bridges(side: Side) -> set[tuple[str, str, str]]:
     }
 
 
-async def test_a_repository_and_a_chat_are_bridged_and_follow(side: Side) -> None:
+async def test_knowledge_pages_and_chat_are_bridged_until_a_retraction(side: Side) -> None:
     await tell(side, "repo", *pages())
     await tell(side, "chat", *turns())
     assert await bridges(side) == GOVERNED
@@ -70,7 +70,7 @@ async def test_a_repository_and_a_chat_are_bridged_and_follow(side: Side) -> Non
     assert (await list_pages(side.graph, "u", KnowledgeQuery(context="repo", folder="harbour"))).pages == ()
 
 
-async def test_searches_keep_to_subtypes(side: Side) -> None:
+async def test_fulltext_and_vector_search_filter_by_subtype(side: Side) -> None:
     await tell(side, "c", {"id": "n", "subtype": "note", "text": "the amulet sank"}, {"id": "d", "text": "an amulet"})
     vector = (await side.embedder.embed(["amulet"], Lane.BULK))[0]
     for scope, wanted in (
@@ -86,7 +86,7 @@ async def test_searches_keep_to_subtypes(side: Side) -> None:
             assert {chunk.source_id for chunk in chunks.values()} == wanted
 
 
-async def test_a_bridge_keeps_nothing_alive(graph: Graph) -> None:
+async def test_bridge_edges_do_not_keep_an_entity_alive(graph: Graph) -> None:
     things = [node("page"), node("thing"), node("other"), node("gone", retired_at=AT)]
     await put(
         graph,

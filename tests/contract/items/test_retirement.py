@@ -44,7 +44,7 @@ _STEPS = st.lists(
 )
 
 
-def _astray(nodes: Mapping[str, Node], edges: Sequence[Edge]) -> Iterator[str]:
+def _violations(nodes: Mapping[str, Node], edges: Sequence[Edge]) -> Iterator[str]:
     """Return what a walk over everything finds wrong of what is live and what is not."""
     live = {uid for uid, node in nodes.items() if node.retired_at is None}
     beside: dict[str, set[str]] = {uid: set() for uid in nodes}
@@ -69,7 +69,7 @@ def _astray(nodes: Mapping[str, Node], edges: Sequence[Edge]) -> Iterator[str]:
 
 
 @pytest.mark.timeout(1800)
-def test_only_what_live_items_tell_of_is_left(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_updates_leave_only_nodes_that_live_items_support(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clockwork()
     clock.install(monkeypatch)
     store.mkdir()
@@ -86,7 +86,7 @@ def test_only_what_live_items_tell_of_is_left(store: Path, monkeypatch: pytest.M
                     continue
                 with suppress(FixableError):
                     await (side.ingest(step, "t", None) if "items" in step else side.retract(step, "t"))
-            assert list(_astray(await side.nodes(), list((await side.edges()).values()))) == []
+            assert list(_violations(await side.nodes(), list((await side.edges()).values()))) == []
             await side.indexer.drain()
             report = await side.check()
             assert (report.violations, report.waiting) == ([], 0)
@@ -107,7 +107,7 @@ def test_only_what_live_items_tell_of_is_left(store: Path, monkeypatch: pytest.M
         told()
 
 
-async def test_what_nothing_live_stands_beside_is_told(graph: Graph) -> None:
+async def test_isolated_finds_nodes_without_live_neighbours(graph: Graph) -> None:
     gone = node("gone", content_hash="h", retired_at=node("x").created_at)
     alone, beside, tagged, merged = node("alone"), node("beside"), node("tag", Label.CONCEPT), node("merged")
     root, item = node("root", Label.CONTEXT), node("item", content_hash="h")

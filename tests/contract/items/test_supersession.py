@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from support.fakes.chat_server import NOTHING
-from support.fakes.chat_server import told as answered
-from support.stores.llm_extraction import Story, claim, reading_by
+from support.fakes.chat_server import extraction_json as answered
+from support.stores.llm_extraction import Story, claim, open_story_with_model
 from support.stores.pairs import Side, asked_for
 from vicw_shared.wire.retrieve import RetrieveResponse
 
@@ -72,7 +72,7 @@ def answer(body: dict[str, Any]) -> str:
 
 @pytest.fixture(params=["embedded", pytest.param("platform", marks=pytest.mark.servers)])
 async def story(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Story]:
-    async with asked_for(request, store) as opened, reading_by(opened, answer) as read:
+    async with asked_for(request, store) as opened, open_story_with_model(opened, answer) as read:
         yield read
 
 
@@ -94,7 +94,7 @@ async def tell(story: Story, *items: dict[str, Any], context: str = "c") -> None
     await story.settle()
 
 
-async def told(side: Side, *types: str) -> set[tuple[str, str, str]]:
+async def edges_between_statements(side: Side, *types: str) -> set[tuple[str, str, str]]:
     """Return the edges of these types between live statements, by their texts."""
     nodes = {uid: node for uid, node in (await side.nodes()).items() if node.is_statement and node.retired_at is None}
     edges = [edge for edge in (await side.edges()).values() if edge.type in types]
@@ -105,7 +105,7 @@ async def told(side: Side, *types: str) -> set[tuple[str, str, str]]:
     }
 
 
-async def ends(side: Side) -> dict[str, str | None]:
+async def statement_ends(side: Side) -> dict[str, str | None]:
     """Return until when each live statement was true."""
     live = [node for node in (await side.nodes()).values() if node.is_statement and node.retired_at is None]
     return {str(node.text): node.valid_to.isoformat() if node.valid_to else None for node in live}
@@ -120,17 +120,20 @@ async def found(side: Side, query: str, **fields: Any) -> set[str | None]:
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
-async def test_the_newer_replaces_the_older_in_whatever_order_they_come(
+async def test_newer_claims_supersede_older_ones_in_any_order_of_arrival(
     story: Story, side: Side, order: tuple[int, ...]
 ) -> None:
     turns = [turn("a", 1, LYON), turn("b", 5, PORTO), turn("c", 9, OSLO)]
     for number in order:
         await tell(story, turns[number])
-    assert await told(side, "SUPERSEDES") == {(PORTO, "SUPERSEDES", LYON), (OSLO, "SUPERSEDES", PORTO)}
-    assert await ends(side) == {LYON: at(5), PORTO: at(9), OSLO: None}
+    assert await edges_between_statements(side, "SUPERSEDES") == {
+        (PORTO, "SUPERSEDES", LYON),
+        (OSLO, "SUPERSEDES", PORTO),
+    }
+    assert await statement_ends(side) == {LYON: at(5), PORTO: at(9), OSLO: None}
 
 
-async def test_the_present_is_found_by_default_and_the_past_as_of_then(story: Story, side: Side) -> None:
+async def test_superseded_claims_are_found_only_with_as_of(story: Story, side: Side) -> None:
     await tell(story, turn("a", 1, LYON), turn("b", 5, PORTO), turn("c", 6, "The weather is lovely here."))
     assert await found(side, "Where does Lena live?") == {"b", "c"}
     assert await found(side, "Where does Lena live?", as_of=at(3)) == {"a"}
@@ -138,9 +141,9 @@ async def test_the_present_is_found_by_default_and_the_past_as_of_then(story: St
     assert f"replaces: {LYON}" in answer.text, answer.text
 
 
-async def test_a_passage_that_says_more_is_found_still(story: Story, side: Side) -> None:
+async def test_a_partly_superseded_passage_is_still_found(story: Story, side: Side) -> None:
     await tell(story, turn("a", 1, f"{LYON} {LESSON}"), turn("b", 5, PORTO))
-    assert await ends(side) == {LYON: at(5), LESSON: None, PORTO: None}
+    assert await statement_ends(side) == {LYON: at(5), LESSON: None, PORTO: None}
     answer = await asked(side, "violin lesson")
     assert "a" in {result.id for result in answer.results}
     assert f"{LYON} replaced by: {PORTO}" in answer.text, answer.text
@@ -149,52 +152,58 @@ async def test_a_passage_that_says_more_is_found_still(story: Story, side: Side)
 
 async def test_a_multi_valued_attribute_is_superseded_only_by_a_word_of_change(story: Story, side: Side) -> None:
     await tell(story, turn("a", 1, JESS), turn("b", 5, ANOUK))
-    assert await told(side, "SUPERSEDES") == set()
+    assert await edges_between_statements(side, "SUPERSEDES") == set()
     await tell(story, turn("c", 9, PRIYA))
-    assert await told(side, "SUPERSEDES") == {(PRIYA, "SUPERSEDES", JESS), (PRIYA, "SUPERSEDES", ANOUK)}
+    assert await edges_between_statements(side, "SUPERSEDES") == {
+        (PRIYA, "SUPERSEDES", JESS),
+        (PRIYA, "SUPERSEDES", ANOUK),
+    }
 
 
 async def test_a_retracted_or_changed_statement_supersedes_nothing(story: Story, side: Side) -> None:
     await tell(story, turn("a", 1, LYON), turn("b", 5, PORTO))
     await side.retract({"context": "c", "ids": ["b"]}, "t")
     await side.indexer.drain()
-    assert await ends(side) == {LYON: None}
+    assert await statement_ends(side) == {LYON: None}
     assert await found(side, "Where does Lena live?") == {"a"}
     await tell(story, turn("b", 5, PORTO))
-    assert await ends(side) == {LYON: at(5), PORTO: None}
+    assert await statement_ends(side) == {LYON: at(5), PORTO: None}
     await tell(story, turn("b", 5, "The sea was calm on that day."))
-    assert (await ends(side))[LYON] is None
+    assert (await statement_ends(side))[LYON] is None
     assert (await side.check()).violations == []
 
 
-async def test_two_people_two_contexts_and_two_audiences_are_not_mixed_up(story: Story, side: Side) -> None:
+async def test_claims_supersede_only_within_one_person_context_and_audience(story: Story, side: Side) -> None:
     await tell(story, turn("a", 1, LYON), turn("b", 5, PORTO, "Tom"))
     await tell(story, turn("c", 6, OSLO), context="another")
     secret = turn("d", 7, OSLO, sensitivity="personal", about=["Tom"])
     await tell(story, secret)
-    assert await told(side, "SUPERSEDES") == set()
-    assert set((await ends(side)).values()) == {None}
+    assert await edges_between_statements(side, "SUPERSEDES") == set()
+    assert set((await statement_ends(side)).values()) == {None}
 
 
-async def test_hearsay_does_not_replace_hearsay(story: Story, side: Side) -> None:
+async def test_hearsay_contradicts_hearsay_without_superseding_it(story: Story, side: Side) -> None:
     await tell(story, turn("a", 1, BOSCH), turn("b", 5, SIEMENS))
-    assert await told(side, "SUPERSEDES", "CONTRADICTS") == {(SIEMENS, "CONTRADICTS", BOSCH)}
-    assert await ends(side) == {BOSCH: None, SIEMENS: None}
+    assert await edges_between_statements(side, "SUPERSEDES", "CONTRADICTS") == {(SIEMENS, "CONTRADICTS", BOSCH)}
+    assert await statement_ends(side) == {BOSCH: None, SIEMENS: None}
 
 
-async def test_hearsay_replaces_nothing_and_is_replaced_by_who_knows(story: Story, side: Side) -> None:
+async def test_a_first_hand_claim_supersedes_hearsay_and_not_vice_versa(story: Story, side: Side) -> None:
     await tell(story, turn("a", 1, HEARD), turn("b", 5, IN_PORTO, "Ana"))
-    assert await told(side, "SUPERSEDES") == {(IN_PORTO, "SUPERSEDES", HEARD)}
+    assert await edges_between_statements(side, "SUPERSEDES") == {(IN_PORTO, "SUPERSEDES", HEARD)}
     await tell(story, turn("c", 9, AGAIN))
-    assert await told(side, "CONTRADICTS") == {(AGAIN, "CONTRADICTS", IN_PORTO)}
-    assert (await ends(side))[IN_PORTO] is None
+    assert await edges_between_statements(side, "CONTRADICTS") == {(AGAIN, "CONTRADICTS", IN_PORTO)}
+    assert (await statement_ends(side))[IN_PORTO] is None
     names = {uid: node.name for uid, node in (await side.nodes()).items()}
     sources = {(names[e.source], names[e.target]) for e in (await side.edges()).values() if e.type == "STATED_BY"}
     assert {(HEARD, "Tom"), (IN_PORTO, "Ana"), (AGAIN, "Tom")} <= sources
 
 
-async def test_who_says_the_same_supports_it(story: Story, side: Side) -> None:
+async def test_a_claim_of_the_same_value_supports_the_earlier_one(story: Story, side: Side) -> None:
     await tell(story, turn("a", 1, PORT, "Ana"), turn("b", 2, SAME_PORT, "Tom"))
-    assert await told(side, "SUPPORTS", "SUPERSEDES") == {(SAME_PORT, "SUPPORTS", PORT)}
+    assert await edges_between_statements(side, "SUPPORTS", "SUPERSEDES") == {(SAME_PORT, "SUPPORTS", PORT)}
     await tell(story, turn("c", 3, NEW_PORT, "Ana"))
-    assert await told(side, "SUPERSEDES") == {(NEW_PORT, "SUPERSEDES", PORT), (NEW_PORT, "SUPERSEDES", SAME_PORT)}
+    assert await edges_between_statements(side, "SUPERSEDES") == {
+        (NEW_PORT, "SUPERSEDES", PORT),
+        (NEW_PORT, "SUPERSEDES", SAME_PORT),
+    }

@@ -9,7 +9,7 @@ from vicw_shared.model.keys import Right, mint
 from vicw_shared.ports import KeyRing
 
 
-async def test_keys_come_back_as_they_went_the_oldest_first(key_ring: KeyRing) -> None:
+async def test_stored_keys_are_returned_unchanged_oldest_first(key_ring: KeyRing) -> None:
     assert await key_ring.keys() == []
     later, _ = mint("u", (Right.ADMIN,), AT + timedelta(days=1))
     first, _ = mint("t \U0001f98a`'\"", (Right.RETRIEVE, Right.INGEST), AT, "for {tests}")

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from support.fakes.chat_server import NOTHING, Reply, failed, said, told
-from support.stores.llm_extraction import claim, reading_by
+from support.fakes.chat_server import NOTHING, Reply, chat_response, error_response, extraction_json
+from support.stores.llm_extraction import claim, open_story_with_model
 from support.stores.pairs import Side, asked_for
 from vicw_ingest.extraction.model import TextExtraction
 from vicw_ingest.llm_queue.commit import ExtractionCommit
@@ -24,7 +24,7 @@ from vicw_shared.ports import Backlog
 from vicw_shared.wire.ingest import ExtractionState
 
 TEXT = "Mara took the amulet. So Edran rode north, because the vault was open."
-GOOD = told(
+GOOD = extraction_json(
     entities=[{"id": "e1", "name": "Mara", "subtype": "thief"}, {"id": "e2", "name": "Edran", "subtype": "knight"}],
     events=[
         {"id": "v1", "name": "Mara steals the amulet", "quote": "Mara took the amulet"},
@@ -49,18 +49,18 @@ type Open = Callable[..., Any]
 
 @pytest.fixture
 def story(side: Side) -> Open:
-    return partial(reading_by, side)
+    return partial(open_story_with_model, side)
 
 
-async def test_the_model_tells_what_replaced_what_where_no_rule_sees_it(story: Open) -> None:
+async def test_claims_by_the_model_supersede_and_contradict_earlier_ones(story: Open) -> None:
     ana = [{"id": "e1", "name": "Ana", "subtype": "person"}]
     lyon = "Ana's keys open a door in Lyon, that is where she sleeps and eats."
     porto = "These days all of Ana's letters reach her in Porto."
     heard = "Tom told me that Ana has gone to stay in Oslo for good."
     answers = {
-        lyon: told(entities=ana, claims=[claim("a door in Lyon", "e1", "home", "Lyon")]),
-        porto: told(entities=ana, claims=[claim("reach her in Porto", "e1", "Home", "Porto", changed=True)]),
-        heard: told(entities=ana, claims=[claim("stay in Oslo", "e1", "home", "Oslo", heard_from="Tom")]),
+        lyon: extraction_json(entities=ana, claims=[claim("a door in Lyon", "e1", "home", "Lyon")]),
+        porto: extraction_json(entities=ana, claims=[claim("reach her in Porto", "e1", "Home", "Porto", changed=True)]),
+        heard: extraction_json(entities=ana, claims=[claim("stay in Oslo", "e1", "home", "Oslo", heard_from="Tom")]),
     }
     async with story(lambda body: answers[json.loads(body["messages"][-1]["content"])["text"]]) as s:
         for number, text in enumerate((lyon, porto, heard), start=1):
@@ -72,7 +72,7 @@ async def test_the_model_tells_what_replaced_what_where_no_rule_sees_it(story: O
         assert await s.replaced() == {(heard, "CONTRADICTS", lyon)}
 
 
-async def test_a_claim_that_the_text_does_not_make_is_left_out(story: Open) -> None:
+async def test_a_claim_without_support_in_the_text_is_dropped(story: Open) -> None:
     made_up = [
         claim("Mara lives in Rome", "e1", "home", "Rome"),
         claim("Mara took the amulet", "e1", "home", "the amulet's vault in Rome"),
@@ -80,13 +80,13 @@ async def test_a_claim_that_the_text_does_not_make_is_left_out(story: Open) -> N
         claim("Mara took the amulet", "e1", "loot", None),
         claim("Mara took the amulet", "$item", "loot", "amulet"),
     ]
-    async with story(told(entities=[{"id": "e1", "name": "Mara"}], claims=made_up)) as s:
+    async with story(extraction_json(entities=[{"id": "e1", "name": "Mara"}], claims=made_up)) as s:
         await s.ingest({"id": "x", "text": TEXT})
         await s.settle()
         assert [edge for edge in (await s.side.edges()).values() if "attribute" in edge.properties] == []
 
 
-async def test_the_rules_reading_is_there_at_once_and_the_models_is_added_beside_it(story: Open) -> None:
+async def test_llm_extraction_is_added_beside_the_rules_extraction(story: Open) -> None:
     async with story(GOOD) as s:
         response = await s.ingest({"id": "x", "text": TEXT})
         assert response.items[0].extraction is ExtractionState.PENDING
@@ -111,7 +111,7 @@ async def test_the_rules_reading_is_there_at_once_and_the_models_is_added_beside
         assert await s.side.graph.pending_extractions.backlog() == Backlog(0, 0)
 
 
-async def test_a_model_extracts_only_items_that_callers_did_not_and_that_it_may_read(story: Open) -> None:
+async def test_the_extract_mode_decides_which_items_the_model_extracts(story: Open) -> None:
     theirs = {"entities": [{"name": "Mara", "subtype": "villain"}]}
     async with story(NOTHING) as s:
         for extract in ("rules", "caller", "none"):
@@ -139,8 +139,8 @@ async def test_a_callers_extraction_is_neither_replaced_nor_repeated_by_the_mode
         assert [(node.name, node.text) for node in villains] == [("Mara", "Hers")]
 
 
-async def test_a_text_that_gives_orders_is_only_a_text(story: Open) -> None:
-    async with story(GOOD, told()) as s:
+async def test_prompt_injection_changes_no_existing_node_or_edge(story: Open) -> None:
+    async with story(GOOD, extraction_json()) as s:
         await s.ingest({"id": "other", "text": TEXT, "about": ["ana"], "sensitivity": "sensitive"})
         await s.settle()
         (other,) = [node for node in (await s.side.nodes()).values() if node.source_id == "other" and node.content_hash]
@@ -156,7 +156,7 @@ async def test_a_text_that_gives_orders_is_only_a_text(story: Open) -> None:
                 "BELONGS_TO",
                 "RELATED_TO`]->() DETACH DELETE n //",
             ]
-            return told(
+            return extraction_json(
                 entities=[
                     {"id": "e1", "name": "Chunk", "subtype": "Context"},
                     {"id": "e2", "name": "other", "subtype": "person"},
@@ -187,7 +187,7 @@ async def test_a_text_that_gives_orders_is_only_a_text(story: Open) -> None:
         assert all(edge.properties.get("item", attack.uid) == attack.uid for edge in new)
 
 
-async def test_nonsense_costs_no_item_and_is_tried_later(story: Open) -> None:
+async def test_an_invalid_llm_answer_is_retried_and_given_up_after_max_tries(story: Open) -> None:
     async with story("no", max_tries=2) as s:
         response = await s.ingest({"id": "x", "text": TEXT})
         await s.settle()
@@ -212,13 +212,13 @@ async def test_nonsense_costs_no_item_and_is_tried_later(story: Open) -> None:
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
-        (lambda _: said(None, refusal="no"), "refused"),
-        (lambda _: said('{"entities": [', "length"), "cut_off"),
-        (failed(400, "too long"), "rejected"),
-        (failed(500, "it crashed"), "broken"),
+        (lambda _: chat_response(None, refusal="no"), "refused"),
+        (lambda _: chat_response('{"entities": [', "length"), "cut_off"),
+        (error_response(400, "too long"), "rejected"),
+        (error_response(500, "it crashed"), "broken"),
     ],
 )
-async def test_a_text_that_a_model_fails_at_rests(story: Open, reply: Reply, reason: str) -> None:
+async def test_a_failed_llm_extraction_is_postponed_with_its_reason(story: Open, reply: Reply, reason: str) -> None:
     async with story(reply) as s:
         await s.ingest({"id": "x", "text": TEXT})
         await s.settle()
@@ -228,7 +228,7 @@ async def test_a_text_that_a_model_fails_at_rests(story: Open, reply: Reply, rea
         assert len(s.chat.asked) == 1, "it rests"
 
 
-async def test_a_slow_answer_is_one_try(story: Open) -> None:
+async def test_an_llm_timeout_is_recorded_as_a_failure(story: Open) -> None:
     async with story(GOOD, pause=5.0) as s:
         await s.ingest({"id": "x", "text": TEXT})
         await s.extractor.drain()
@@ -237,8 +237,10 @@ async def test_a_slow_answer_is_one_try(story: Open) -> None:
 
 
 @pytest.mark.parametrize(("status", "error"), [(503, UnavailableError), (429, OverloadedError)])
-async def test_a_server_that_is_away_costs_time_and_no_try(story: Open, status: int, error: type[Exception]) -> None:
-    async with story(failed(status)) as s:
+async def test_an_unavailable_llm_server_does_not_count_as_a_try(
+    story: Open, status: int, error: type[Exception]
+) -> None:
+    async with story(error_response(status)) as s:
         await s.ingest({"id": "x", "text": TEXT})
         for _ in range(7):
             with pytest.raises(error):
@@ -249,7 +251,7 @@ async def test_a_server_that_is_away_costs_time_and_no_try(story: Open, status: 
         assert await s.told("CAUSED")
 
 
-async def test_an_answer_about_what_an_item_was_is_dropped(story: Open) -> None:
+async def test_an_llm_answer_for_an_outdated_version_is_dropped(story: Open) -> None:
     async with story(GOOD, NOTHING, pause=1.0) as s:
         await s.ingest({"id": "x", "text": TEXT})
         reading = asyncio.create_task(s.extractor.drain())
@@ -263,7 +265,7 @@ async def test_an_answer_about_what_an_item_was_is_dropped(story: Open) -> None:
         assert await s.side.graph.pending_extractions.backlog() == Backlog(0, 0)
 
 
-async def test_an_item_that_was_updated_before_is_not_read_at_all(story: Open) -> None:
+async def test_an_outdated_version_is_not_sent_to_the_model(story: Open) -> None:
     async with story(NOTHING) as s:
         for text in (TEXT, "Nobody took anything."):
             await s.ingest({"id": "x", "text": text})
@@ -271,7 +273,7 @@ async def test_an_item_that_was_updated_before_is_not_read_at_all(story: Open) -
     assert s.chat.texts == ["Nobody took anything."]
 
 
-async def test_an_unchanged_item_is_read_once(story: Open) -> None:
+async def test_an_unchanged_item_is_extracted_by_the_model_once(story: Open) -> None:
     async with story(GOOD) as s:
         await s.ingest({"id": "x", "text": TEXT})
         await s.settle()
@@ -291,7 +293,7 @@ async def test_concurrent_extractions_of_one_item_add_it_once(story: Open) -> No
         assert s.chat.asked == []
 
 
-async def test_an_update_takes_back_what_the_model_told(story: Open) -> None:
+async def test_an_update_retires_the_models_extraction(story: Open) -> None:
     async with story(GOOD, NOTHING) as s:
         await s.ingest({"id": "x", "text": TEXT})
         await s.settle()
@@ -315,7 +317,7 @@ async def test_extractions_by_a_model_have_the_visibility_of_their_item(story: O
         assert [node.sensitivity.value for node in told_] == ["personal"]
 
 
-async def test_a_name_that_is_known_as_another_kind_of_node_is_left_out(story: Open) -> None:
+async def test_an_entity_whose_name_is_a_concept_does_not_stop_the_extraction(story: Open) -> None:
     theirs = {"concepts": [{"name": "Mara", "subtype": "thief"}]}
     async with story(GOOD) as s:
         await s.ingest({"text": "The cast.", "extraction": theirs}, extract="caller")
@@ -325,7 +327,7 @@ async def test_a_name_that_is_known_as_another_kind_of_node_is_left_out(story: O
         assert await s.side.graph.pending_extractions.backlog() == Backlog(0, 0)
 
 
-async def test_items_of_tenants_are_read_in_turns_and_kept_apart(story: Open) -> None:
+async def test_llm_extraction_alternates_between_tenants(story: Open) -> None:
     async with story(NOTHING, at_once=1) as s:
         for n in range(3):
             await s.ingest({"text": f"of t {n}"})

@@ -24,47 +24,47 @@ def names(found: dict[str, list[Node]]) -> dict[str, list[str]]:
     return {name: sorted(thing.name for thing in things) for name, things in found.items()}
 
 
-async def named(graph: Graph, wanted: Sequence[str], *, context: str = "c") -> dict[str, list[str]]:
+async def names_in_transaction(graph: Graph, wanted: Sequence[str], *, context: str = "c") -> dict[str, list[str]]:
     async def work(transaction: GraphTransaction) -> dict[str, list[Node]]:
         return await transaction.named([fold_case(name) for name in wanted])
 
     return names(await graph.write("t", context, work))
 
 
-async def test_a_thing_is_found_by_its_name_in_any_casing_whatever_it_is(graph: Graph) -> None:
+async def test_entities_and_concepts_are_found_by_name_in_any_casing(graph: Graph) -> None:
     wizard = replace(node("Wizard", Label.CONCEPT, subtype="class"), uid=make_uid("class"))
     await put(graph, [person("Wizard"), wizard, person("Ana"), person(LONG)])
-    assert await named(graph, ["WIZARD", "ana ", "nobody", LONG]) == {
+    assert await names_in_transaction(graph, ["WIZARD", "ana ", "nobody", LONG]) == {
         "wizard": ["Wizard", "Wizard"],
         "ana": ["Ana"],
         LONG: [LONG],
     }
-    assert await named(graph, []) == {}
-    assert await named(graph, ["ana"], context="other") == {}
+    assert await names_in_transaction(graph, []) == {}
+    assert await names_in_transaction(graph, ["ana"], context="other") == {}
     assert await look_up(graph, "u", ["ana"]) == {}
 
 
-async def test_only_live_things_that_are_no_items_are_found(graph: Graph) -> None:
+async def test_names_find_only_live_entities_and_no_items(graph: Graph) -> None:
     event, chunk = node("fire", Label.EVENT), node("proof", Label.CHUNK, text="t")
     await put(graph, [event, chunk, node("file", content_hash="h"), person("Ben", retired_at=AT), person("Ana")])
     wanted = ["fire", "proof", "file", "ben", "ana"]
-    assert await named(graph, wanted) == {"ana": ["Ana"]}
+    assert await names_in_transaction(graph, wanted) == {"ana": ["Ana"]}
     await put(graph, [person("Ana", retired_at=AT), person("Ben")])
-    assert await named(graph, wanted) == {"ben": ["Ben"]}
+    assert await names_in_transaction(graph, wanted) == {"ben": ["Ben"]}
 
 
-async def test_a_thing_is_found_by_the_names_that_it_had_before(graph: Graph) -> None:
+async def test_an_entity_is_found_by_its_aliases(graph: Graph) -> None:
     ana = person("Ana")
     await put(graph, [ana])
     await put(graph, [replace(ana, name="Ana Souza", aliases=("Ana", "A. Souza"))])
-    assert await named(graph, ["ana", "a. souza", "ana souza"]) == {
+    assert await names_in_transaction(graph, ["ana", "a. souza", "ana souza"]) == {
         "ana": ["Ana Souza"],
         "a. souza": ["Ana Souza"],
         "ana souza": ["Ana Souza"],
     }
     assert (await graph.nodes("t", [ana.uid]))[ana.uid].aliases == ("Ana", "A. Souza")
     await put(graph, [replace(ana, name="Anna")])
-    assert await named(graph, ["ana", "a. souza", "ana souza", "anna"]) == {"anna": ["Anna"]}
+    assert await names_in_transaction(graph, ["ana", "a. souza", "ana souza", "anna"]) == {"anna": ["Anna"]}
     assert await look_up(graph, "t", ["souza"], by=NameMatch.WORD) == {}
 
 
@@ -82,7 +82,7 @@ async def test_a_person_is_found_by_one_word_of_the_name(graph: Graph) -> None:
     }
 
 
-async def test_a_thing_is_found_by_the_beginning_of_its_name_and_of_a_word_of_it(graph: Graph) -> None:
+async def test_an_entity_is_found_by_a_prefix_of_a_name_or_word(graph: Graph) -> None:
     inn = person("The Old Quibblegate", aliases=("Quibble House", "Bad%_Name"))
     others = [person("Quibble"), node("quibbling at law", Label.CONCEPT), person("Quib", retired_at=AT)]
     away = replace(person("Quibbleton"), context="d")
@@ -109,7 +109,7 @@ async def test_a_thing_is_found_by_the_beginning_of_its_name_and_of_a_word_of_it
     assert await begun("quibble", **within) == {}
 
 
-async def test_several_look_ups_at_once_find_what_each_finds_by_itself(graph: Graph) -> None:
+async def test_a_batch_of_name_queries_finds_the_same_as_single_queries(graph: Graph) -> None:
     page = node("a page", content_hash="h", title="Ana (film)")
     away = replace(person("Ana Lima"), context="d")
     await put(graph, [person("Ana"), person("Ana Souza", aliases=("Nana",)), person("Anatol"), away, page])
@@ -138,14 +138,14 @@ async def test_several_look_ups_at_once_find_what_each_finds_by_itself(graph: Gr
     assert await graph.find_names("u", queries) == [{}] * 5
 
 
-async def test_no_more_things_are_found_than_are_asked_for(graph: Graph) -> None:
+async def test_a_name_look_up_respects_its_limit_per_word(graph: Graph) -> None:
     await put(graph, [person(f"Ana {last * 3}") for last in "abcdefgh"])
     found = await look_up(graph, "t", ["ana", "aaa"], by=NameMatch.WORD, limit=3)
     assert {word: len(things) for word, things in found.items()} == {"ana": 3, "aaa": 1}
     assert len((await look_up(graph, "t", ["ana"], by=NameMatch.WORD, limit=5))["ana"]) == 5
 
 
-async def test_things_are_found_in_some_contexts_or_all_of_the_tenant(graph: Graph) -> None:
+async def test_names_are_searched_in_some_or_all_contexts_of_a_tenant(graph: Graph) -> None:
     await put(graph, [replace(person("Ana"), uid=make_uid("Ana", c), context=c) for c in ("c", "d", "e")])
     everywhere = (await look_up(graph, "t", ["ana"]))["ana"]
     assert sorted(thing.context for thing in everywhere) == ["c", "d", "e"]
@@ -155,7 +155,7 @@ async def test_things_are_found_in_some_contexts_or_all_of_the_tenant(graph: Gra
     assert await look_up(graph, "t", []) == {}
 
 
-async def test_what_a_transaction_has_put_it_finds_by_name(graph: Graph) -> None:
+async def test_a_transaction_finds_its_own_writes_by_name(graph: Graph) -> None:
     async def work(transaction: GraphTransaction) -> list[dict[str, list[Node]]]:
         await transaction.put_nodes([person("Ana")])
         first = await transaction.named(["ana"])
@@ -166,7 +166,7 @@ async def test_what_a_transaction_has_put_it_finds_by_name(graph: Graph) -> None
     assert (names(first), second) == ({"ana": ["Ana"]}, {})
 
 
-async def test_things_are_listed_by_name_page_by_page(graph: Graph) -> None:
+async def test_named_nodes_are_listed_by_name_in_pages(graph: Graph) -> None:
     called = ["Ana", "ana", "Zoé", "Ben", "an", "anb", "\U0001f98a", LONG, f"{LONG}y"]
     things = [replace(person(name), uid=make_uid("thing", name)) for name in called]
     away = replace(person("Ann"), context="d")
@@ -195,7 +195,7 @@ async def test_things_are_listed_by_name_page_by_page(graph: Graph) -> None:
     assert await graph.scan(NamedNodes(tenant="u", context="c"), limit=9) == []
 
 
-async def test_degrees_count_what_is_known_of_a_thing(graph: Graph) -> None:
+async def test_degrees_count_edges_other_than_merges_and_context(graph: Graph) -> None:
     await put(
         graph,
         [node(name) for name in "abc"] + [node("root", Label.CONTEXT)],
@@ -212,7 +212,7 @@ async def test_degrees_count_what_is_known_of_a_thing(graph: Graph) -> None:
     assert await graph.degrees("t", []) == {}
 
 
-async def test_edges_are_read_one_way(graph: Graph) -> None:
+async def test_edges_are_read_by_direction(graph: Graph) -> None:
     out, back = edge("RELATED_TO", "a", "b"), edge("RELATED_TO", "b", "a")
     await put(graph, [node("a"), node("b")], [out, back])
 

@@ -40,7 +40,7 @@ async def put_item(
 
 
 @pytest.mark.parametrize("edge_type", ["ABOUT", "TAGGED"])
-async def test_an_edge_that_filters_look_at_makes_the_payload_pending(graph: Graph, edge_type: str) -> None:
+async def test_a_tag_or_about_edge_queues_a_payload_update(graph: Graph, edge_type: str) -> None:
     target = node("sea", Label.CONCEPT, subtype="tag")
     chunk = node("chunk", Label.CHUNK, text="proof")
     await put(graph, [node("item", content_hash="h"), chunk, target], [edge("EVIDENCED_BY", "item", "chunk")])
@@ -69,7 +69,7 @@ def statement(name: str) -> Node:
     return replace(said, qdrant_id=said.uid)
 
 
-async def test_a_passage_comes_with_its_statements(graph: Graph) -> None:
+async def test_a_claimed_passage_includes_its_statements(graph: Graph) -> None:
     item, (chunk, other) = await put_item(graph, "i", passages=2)
     told = node("told", Label.EVENT, subtype="statement", text="of a caller's own")
     said = [statement("it rains"), statement("it pours")]
@@ -94,7 +94,7 @@ async def test_a_passage_comes_with_its_statements(graph: Graph) -> None:
     assert await graph.audit.point_states(points) == dict.fromkeys(points, False)
 
 
-async def test_an_item_is_indexed_when_the_passage_that_stands_for_it_is(graph: Graph) -> None:
+async def test_an_item_is_indexed_when_its_main_passage_is(graph: Graph) -> None:
     first, second = (node(name, Label.CHUNK, text=name) for name in ("first", "second"))
     item = node("item", content_hash="h", qdrant_id=first.uid)
     await put(
@@ -117,7 +117,7 @@ async def test_an_item_is_indexed_when_the_passage_that_stands_for_it_is(graph: 
     assert await indexed(), "another stands for it"
 
 
-async def test_a_chunk_is_pending_until_settled(graph: Graph) -> None:
+async def test_a_chunk_is_pending_until_it_is_acknowledged(graph: Graph) -> None:
     item, whom = node("item", content_hash="h"), node("Ana")
     chunk = node("chunk", Label.CHUNK, text="proof")
     await put(graph, [item, whom, chunk], [edge("EVIDENCED_BY", "item", "chunk"), edge("ABOUT", "item", "Ana")])
@@ -153,7 +153,7 @@ async def test_a_claimed_entry_is_held_until_its_lease_expires(graph: Graph) -> 
     assert {p.point_id for p in again} <= {p.point_id for p in (*first, *second)}
 
 
-async def test_a_renewed_claim_is_held_longer(graph: Graph) -> None:
+async def test_a_renewed_outbox_lease_is_held_longer(graph: Graph) -> None:
     await put_item(graph, "a")
     held = await graph.outbox.claim(1, seconds=3)  # the first claim of a server that has just started takes a while
     assert await graph.outbox.renew(held, seconds=LONG) == 1
@@ -164,14 +164,14 @@ async def test_a_renewed_claim_is_held_longer(graph: Graph) -> None:
     assert await graph.outbox.renew(held, seconds=LONG) == 0, "it is not held any longer"
 
 
-async def test_claims_at_the_same_time_share_nothing(graph: Graph) -> None:
+async def test_concurrent_outbox_claims_do_not_overlap(graph: Graph) -> None:
     await put_item(graph, "a", passages=40)
     parts = await asyncio.gather(*(graph.outbox.claim(7, seconds=LONG) for _ in range(8)))
     claimed = [point.point_id for part in parts for point in part]
     assert len(claimed) == len(set(claimed)) == 40
 
 
-async def test_a_change_under_way_is_not_acknowledged_with_what_was_before(graph: Graph) -> None:
+async def test_acknowledging_a_stale_claim_keeps_the_newer_change_pending(graph: Graph) -> None:
     _, (chunk,) = await put_item(graph, "a")
     (old,) = await claim(graph)
     await put(graph, [replace(chunk, text="changed")])
@@ -183,7 +183,7 @@ async def test_a_change_under_way_is_not_acknowledged_with_what_was_before(graph
     assert (new.chunk.text, new.seq != old.seq) == ("changed", True)
 
 
-async def test_tenants_take_turns(graph: Graph) -> None:
+async def test_an_outbox_claim_is_shared_between_tenants(graph: Graph) -> None:
     await put_item(graph, "large", "t", passages=30)
     await put_item(graph, "small", "u", passages=2)
     page = await claim(graph, 8)
@@ -194,14 +194,14 @@ async def test_tenants_take_turns(graph: Graph) -> None:
     assert len(await claim(graph, 100)) == 24
 
 
-async def test_more_tenants_than_a_claim_takes_have_their_turn(graph: Graph) -> None:
+async def test_successive_claims_reach_more_tenants_than_the_claim_size(graph: Graph) -> None:
     for number in range(6):
         await put_item(graph, f"of {number}", f"tenant {number}", passages=3)
     seen = [point.chunk.tenant for _ in range(3) for point in await claim(graph, 2) if point.chunk is not None]
     assert len(set(seen)) == 6
 
 
-async def test_a_tenant_of_which_nothing_is_due_does_not_stand_before_others(graph: Graph) -> None:
+async def test_tenants_without_due_entries_do_not_delay_others(graph: Graph) -> None:
     for number in range(12):
         await put_item(graph, f"resting {number}", f"tenant {number}")
     await graph.outbox.postpone(await claim(graph, 20), seconds=LONG, error="refused")
@@ -212,7 +212,7 @@ async def test_a_tenant_of_which_nothing_is_due_does_not_stand_before_others(gra
     assert turns[4] == []
 
 
-async def test_the_oldest_come_first(graph: Graph) -> None:
+async def test_outbox_entries_are_claimed_oldest_first(graph: Graph) -> None:
     for name in "abc":
         await put_item(graph, name)
     names = [point.item.name for point in await claim(graph, 2) if point.item is not None]
@@ -266,7 +266,7 @@ async def bury(graph: Graph, tries: int = 1) -> PendingPoint:
     return point
 
 
-async def test_a_payload_may_be_queued_again_alone(graph: Graph) -> None:
+async def test_a_payload_update_is_requeued_without_its_vector(graph: Graph) -> None:
     item, chunks = await put_item(graph, "a", passages=2)
     first, second = sorted(chunk.uid for chunk in chunks)
     assert await graph.outbox.requeue([first], PendingKind.PAYLOAD) == 1
@@ -316,7 +316,7 @@ async def test_a_dead_entry_is_kept_and_not_claimed(graph: Graph) -> None:
     assert await graph.outbox.queued([dead.point_id, other.point_id], failing=False) == {dead.point_id}
 
 
-async def test_an_entry_tells_since_when_it_fails(graph: Graph) -> None:
+async def test_an_outbox_failure_keeps_the_time_of_its_first_failure(graph: Graph) -> None:
     await put_item(graph, "a")
     await graph.outbox.postpone(await claim(graph), seconds=0, error="refused")
     (first,) = await graph.outbox.failures("t", 10)
@@ -326,7 +326,7 @@ async def test_an_entry_tells_since_when_it_fails(graph: Graph) -> None:
     assert (first.since, first.tries, second.tries) == (second.since, 1, 2)
 
 
-async def test_a_change_gives_a_dead_entry_a_new_start(graph: Graph) -> None:
+async def test_a_changed_item_revives_its_dead_outbox_entry(graph: Graph) -> None:
     item, (chunk,) = await put_item(graph, "a")
     await bury(graph)
     await put(graph, [replace(chunk, text="changed")])
@@ -371,7 +371,7 @@ async def test_postponed_entries_may_be_replayed_by_tenant_or_all(graph: Graph) 
     assert len(await claim(graph)) == 2
 
 
-async def test_more_dead_entries_than_one_transaction_takes_are_replayed(graph: Graph) -> None:
+async def test_dead_entries_over_one_transaction_batch_are_all_replayed(graph: Graph) -> None:
     count = 2001
     await put_item(graph, "large", passages=count)
     await graph.outbox.postpone(await claim(graph, count), seconds=None, error="refused")

@@ -15,7 +15,7 @@ from vicw_shared.ports import Backlog, GraphTransaction, Nodes, PendingExtractio
 LONG, SHORT = 60.0, 1.0
 
 
-async def ask(graph: Graph, *names: str, tenant: str = "t") -> list[Node]:
+async def queue_items(graph: Graph, *names: str, tenant: str = "t") -> list[Node]:
     """Store items of these names that have to be read."""
     items = [replace(node(name, content_hash="h", source_id=f"id of {name}"), tenant=tenant) for name in names]
 
@@ -27,7 +27,7 @@ async def ask(graph: Graph, *names: str, tenant: str = "t") -> list[Node]:
     return items
 
 
-async def take(graph: Graph, item: str, tenant: str = "t") -> bool:
+async def dequeue(graph: Graph, item: str, tenant: str = "t") -> bool:
     return await graph.write(tenant, "c", lambda transaction: transaction.dequeue_extraction(item))
 
 
@@ -38,17 +38,17 @@ async def names(graph: Graph, claimed: list[PendingExtraction]) -> list[str]:
     return [found[one.item].name for one in claimed]
 
 
-async def test_an_item_waits_until_it_is_taken_out_by_a_transaction(graph: Graph) -> None:
-    (item,) = await ask(graph, "a")
+async def test_an_extraction_is_pending_until_it_is_dequeued_once(graph: Graph) -> None:
+    (item,) = await queue_items(graph, "a")
     assert (await graph.pending_extractions.backlog(), list(await graph.pending_extractions.of("t", [item.uid]))) == (
         Backlog(1, 0),
         [item.uid],
     )
     assert await graph.pending_extractions.of("u", [item.uid]) == {}
-    assert not await take(graph, item.uid, tenant="u"), "it is another tenant's"
+    assert not await dequeue(graph, item.uid, tenant="u"), "it is another tenant's"
     assert await graph.pending_extractions.claim(9, seconds=LONG) == [PendingExtraction(item.uid, "t", "c")]
-    assert await take(graph, item.uid)
-    assert not await take(graph, item.uid), "it is read once"
+    assert await dequeue(graph, item.uid)
+    assert not await dequeue(graph, item.uid), "it is read once"
     assert (await graph.pending_extractions.backlog(), await graph.pending_extractions.of("t", [item.uid])) == (
         Backlog(0, 0),
         {},
@@ -66,7 +66,7 @@ async def test_extractions_queued_by_a_failed_transaction_are_not_pending(graph:
 
 
 async def test_a_claimed_extraction_is_held_until_its_lease_expires(graph: Graph) -> None:
-    await ask(graph, "a", "b", "c")
+    await queue_items(graph, "a", "b", "c")
     first = await graph.pending_extractions.claim(2, seconds=SHORT)
     second = await graph.pending_extractions.claim(9, seconds=SHORT)
     assert (len(first), len(second)) == (2, 1)
@@ -76,33 +76,33 @@ async def test_a_claimed_extraction_is_held_until_its_lease_expires(graph: Graph
     assert {one.item for one in again} <= {one.item for one in (*first, *second)}
 
 
-async def test_a_renewed_claim_is_held_longer(graph: Graph) -> None:
-    (item,) = await ask(graph, "a")
+async def test_a_renewed_extraction_lease_is_held_longer(graph: Graph) -> None:
+    (item,) = await queue_items(graph, "a")
     await graph.pending_extractions.claim(1, seconds=3)
     await graph.pending_extractions.renew(item.uid, seconds=LONG)
     await asyncio.sleep(3.1)
     assert await graph.pending_extractions.claim(1, seconds=LONG) == []
 
 
-async def test_claims_at_the_same_time_share_nothing(graph: Graph) -> None:
-    await ask(graph, *(f"n{n}" for n in range(20)))
+async def test_concurrent_extraction_claims_do_not_overlap(graph: Graph) -> None:
+    await queue_items(graph, *(f"n{n}" for n in range(20)))
     parts = await asyncio.gather(*(graph.pending_extractions.claim(3, seconds=LONG) for _ in range(8)))
     claimed = [one.item for part in parts for one in part]
     assert len(claimed) == len(set(claimed)) == 20
 
 
-async def test_the_oldest_come_first_and_tenants_take_turns(graph: Graph) -> None:
-    await ask(graph, "a", "b", "c", "d")
-    await ask(graph, "small", tenant="u")
-    await ask(graph, "smaller", tenant="v")
+async def test_extractions_are_claimed_oldest_first_and_by_tenant_in_turn(graph: Graph) -> None:
+    await queue_items(graph, "a", "b", "c", "d")
+    await queue_items(graph, "small", tenant="u")
+    await queue_items(graph, "smaller", tenant="v")
     turns = [await names(graph, await graph.pending_extractions.claim(1, seconds=LONG)) for _ in range(7)]
     assert {turn[0] for turn in turns[:3]} == {"a", "small", "smaller"}
     assert turns[3:] == [["b"], ["c"], ["d"], []]
 
 
 async def test_a_claim_may_be_restricted_to_items_that_a_request_waits_for(graph: Graph) -> None:
-    await ask(graph, "before")
-    (item,) = await ask(graph, "wanted")
+    await queue_items(graph, "before")
+    (item,) = await queue_items(graph, "wanted")
     assert await names(graph, await graph.pending_extractions.claim(9, seconds=LONG, items=[item.uid])) == ["wanted"]
     assert await graph.pending_extractions.claim(9, seconds=LONG, items=[item.uid]) == [], "it is held"
     await graph.pending_extractions.postpone(item.uid, seconds=LONG, error="nonsense")
@@ -111,7 +111,7 @@ async def test_a_claim_may_be_restricted_to_items_that_a_request_waits_for(graph
 
 
 async def test_a_failed_extraction_is_postponed_and_listed(graph: Graph) -> None:
-    (item,) = await ask(graph, "a")
+    (item,) = await queue_items(graph, "a")
     for tries in range(2):
         (claimed,) = await graph.pending_extractions.claim(1, seconds=LONG)
         assert claimed.tries == tries
@@ -131,7 +131,7 @@ async def test_a_failed_extraction_is_postponed_and_listed(graph: Graph) -> None
 
 
 async def test_a_dead_extraction_is_not_tried_until_it_is_replayed(graph: Graph) -> None:
-    first, second = await ask(graph, "a", "b")
+    first, second = await queue_items(graph, "a", "b")
     await graph.pending_extractions.claim(2, seconds=LONG)
     for item in (first, second):
         await graph.pending_extractions.postpone(item.uid, seconds=None, error="refused")
@@ -149,10 +149,10 @@ async def test_a_dead_extraction_is_not_tried_until_it_is_replayed(graph: Graph)
     assert await graph.pending_extractions.replay() == 0
 
 
-async def test_a_dead_item_is_taken_out_or_dropped(graph: Graph) -> None:
-    first, second = await ask(graph, "a", "b")
+async def test_a_dead_extraction_can_be_dequeued_or_dropped(graph: Graph) -> None:
+    first, second = await queue_items(graph, "a", "b")
     await graph.pending_extractions.postpone(first.uid, seconds=None, error="refused")
-    assert await take(graph, first.uid)
+    assert await dequeue(graph, first.uid)
     await graph.pending_extractions.drop(second.uid)
     await graph.pending_extractions.drop(second.uid)
     await graph.pending_extractions.postpone(second.uid, seconds=0, error="late")
@@ -160,15 +160,15 @@ async def test_a_dead_item_is_taken_out_or_dropped(graph: Graph) -> None:
     assert await graph.pending_extractions.backlog() == Backlog(0, 0)
 
 
-async def test_asked_for_again_an_item_is_as_new(graph: Graph) -> None:
-    (item,) = await ask(graph, "a")
+async def test_a_requeued_extraction_starts_without_failures(graph: Graph) -> None:
+    (item,) = await queue_items(graph, "a")
     await graph.pending_extractions.postpone(item.uid, seconds=None, error="refused")
-    await ask(graph, "a")
+    await queue_items(graph, "a")
     assert await graph.pending_extractions.claim(9, seconds=LONG) == [PendingExtraction(item.uid, "t", "c")]
 
 
-async def test_the_records_of_what_is_unread_are_none_of_the_graph(graph: Graph) -> None:
-    (item,) = await ask(graph, "a")
+async def test_pending_extractions_are_not_scanned_as_graph_nodes(graph: Graph) -> None:
+    (item,) = await queue_items(graph, "a")
     await put(graph, [node("b")])
     pages = await graph.scan(Nodes(item.label), limit=9)
     assert {one.name for one in pages} == {"a", "b"}

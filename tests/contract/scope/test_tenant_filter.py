@@ -164,7 +164,7 @@ async def _in_turns(put: Callable[[range], Awaitable[None]]) -> None:
 
 @pytest.mark.parametrize("channels", [["dense"], ["bm25"], None], ids=str)
 @pytest.mark.parametrize("fields", [{}, {"context": "c"}, {"viewer": {"user": "ana"}}], ids=str)
-async def test_every_channel_brings_a_small_tenant_all_of_its_own(
+async def test_every_channel_finds_all_items_of_a_small_tenant(
     crowd: Crowd, channels: list[str] | None, fields: dict[str, Any]
 ) -> None:
     answer = await crowd.ask(channels=channels, **fields)
@@ -172,13 +172,13 @@ async def test_every_channel_brings_a_small_tenant_all_of_its_own(
     assert answer.degraded == ()
 
 
-async def test_expansion_finds_a_small_tenants_own_order_and_people(crowd: Crowd) -> None:
+async def test_expansion_finds_a_small_tenants_chain_and_speaker_edges(crowd: Crowd) -> None:
     answer = await crowd.ask()
     kinds = [edge.type for edge in answer.graph.edges]
     assert (kinds.count("NEXT"), kinds.count("INITIATED"), kinds.count("EVIDENCED_BY")) == (FEW - 1, FEW, FEW)
 
 
-async def test_words_alone_bring_it_all_while_the_vectors_are_away(crowd: Crowd) -> None:
+async def test_fulltext_finds_all_items_while_the_vector_store_is_down(crowd: Crowd) -> None:
     away = QdrantVectorStore(connect(QdrantSettings(url=f"http://127.0.0.1:{free_port()}")), "none", timeout_seconds=1)
     answer = await crowd.ask(vectors=away)
     await away.close()
@@ -186,11 +186,11 @@ async def test_words_alone_bring_it_all_while_the_vectors_are_away(crowd: Crowd)
     assert {hit.channel for result in answer.results for hit in result.channels} == {"fulltext"}
 
 
-async def test_a_filter_that_few_points_pass_loses_no_hits(crowd: Crowd) -> None:
+async def test_a_selective_filter_keeps_the_recall_of_vector_search(crowd: Crowd) -> None:
     assert await _recall_of_the_rare(crowd) >= 0.97
 
 
-async def test_no_hit_is_missing_when_the_vector_index_follows_its_graph(crowd: Crowd) -> None:
+async def test_filtered_search_over_the_hnsw_index_returns_all_hits(crowd: Crowd) -> None:
     """Up to a size that no test reaches, whatever passes is compared instead: here that size is nothing.
 
     Then not all hits are the nearest, the less so as these vectors are random; but there are as many as there can be.

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from support.stores.graph_queries import Asker, joined
+from support.stores.graph_queries import GraphClient, edges_as_text
 from support.stores.pairs import Side, asked_for
 from vicw_ingest.identity.changes import merge, rename, split
 from vicw_ingest.identity.entities import ComparisonScope, candidates
@@ -44,7 +44,7 @@ async def tell(side: Side, *items: dict[str, Any], context: str = "chat", **fiel
     assert (await side.check()).violations == []
 
 
-def says(name: str, speaker: str, user: str | None = None, **fields: Any) -> dict[str, Any]:
+def turn(name: str, speaker: str, user: str | None = None, **fields: Any) -> dict[str, Any]:
     return {"id": name, "text": f"{name} was said.", "speaker": speaker, "user": user, **fields}
 
 
@@ -52,12 +52,12 @@ def secret(name: str, *about: str, sensitivity: str = "personal") -> dict[str, A
     return {"id": name, "text": f"the secret {name}", "about": about, "sensitivity": sensitivity}
 
 
-async def seen(side: Side, user: str, **viewer: Any) -> set[str | None]:
+async def visible_secrets(side: Side, user: str, **viewer: Any) -> set[str | None]:
     """Return which secrets a viewer gets: the same from every door."""
     viewer = {"user": user, **viewer}
     answer = await side.retrieve({"query": "the secret", "limit": 50, "viewer": viewer}, "t")
     found = {result.id for result in answer.results if "secret" in result.text}
-    asker = Asker(side.graph)
+    asker = GraphClient(side.graph)
     walked: set[str | None] = set()
     for context in ("chat", "other"):
         walk = await asker.ask("walk", context=context, viewer=viewer, hops=1, types={"exclude": []}, limit=500)
@@ -70,63 +70,63 @@ async def seen(side: Side, user: str, **viewer: Any) -> set[str | None]:
     return found
 
 
-async def test_a_user_sees_what_is_about_the_person_that_he_is(side: Side) -> None:
-    await tell(side, says("a", "Ana", "u-17"), says("b", "Ben", "u-18"), says("c", "Clara"))
+async def test_a_user_sees_memories_about_the_person_it_identifies(side: Side) -> None:
+    await tell(side, turn("a", "Ana", "u-17"), turn("b", "Ben", "u-18"), turn("c", "Clara"))
     await tell(side, secret("of ana", "Ana"), secret("of ben", "Ben"), secret("of clara", "Clara"))
-    assert await seen(side, "u-17") == {"of ana"}
-    assert await seen(side, "U-18") == {"of ben"}
-    assert await seen(side, "u-19") == set()
-    assert await seen(side, "ana") == {"of ana"}, "by the name, as before"
-    assert await seen(side, person("u-17", subtype="user")) == {"of ana"}
+    assert await visible_secrets(side, "u-17") == {"of ana"}
+    assert await visible_secrets(side, "U-18") == {"of ben"}
+    assert await visible_secrets(side, "u-19") == set()
+    assert await visible_secrets(side, "ana") == {"of ana"}, "by the name, as before"
+    assert await visible_secrets(side, person("u-17", subtype="user")) == {"of ana"}
     await tell(side, secret("deep", "Ana", sensitivity="sensitive"), {**secret("far", "Ana"), "portable": False})
-    assert await seen(side, "u-17") == {"of ana", "deep"}
-    assert await seen(side, "u-17", chat="group", context="chat") == {"of ana", "far"}
+    assert await visible_secrets(side, "u-17") == {"of ana", "deep"}
+    assert await visible_secrets(side, "u-17", chat="group", context="chat") == {"of ana", "far"}
 
 
 async def test_people_of_one_name_in_two_contexts_are_different_viewers(side: Side) -> None:
-    await tell(side, says("a", "Ana", "u-17"), secret("here", "Ana"))
-    await tell(side, says("a", "Ana", "u-20"), secret("there", "Ana"), context="other")
-    assert await seen(side, "u-17") == {"here"}
-    assert await seen(side, "u-20") == {"there"}
+    await tell(side, turn("a", "Ana", "u-17"), secret("here", "Ana"))
+    await tell(side, turn("a", "Ana", "u-20"), secret("there", "Ana"), context="other")
+    assert await visible_secrets(side, "u-17") == {"here"}
+    assert await visible_secrets(side, "u-20") == {"there"}
 
 
 async def test_a_user_does_not_become_another_users_person_by_its_name(side: Side) -> None:
-    await tell(side, says("a", "Ana", "u-17"), secret("hers", "Ana"))
-    await tell(side, says("b", "ANA", "u-66"), says("c", "Ana", "u-17"))
-    assert await seen(side, "u-66") == set()
-    assert await seen(side, "u-17") == {"hers"}
-    users = await Asker(side.graph).ask("users", node=person("Ana"))
-    assert joined(users) == ["u-17 IS_PERSON Ana"]
+    await tell(side, turn("a", "Ana", "u-17"), secret("hers", "Ana"))
+    await tell(side, turn("b", "ANA", "u-66"), turn("c", "Ana", "u-17"))
+    assert await visible_secrets(side, "u-66") == set()
+    assert await visible_secrets(side, "u-17") == {"hers"}
+    users = await GraphClient(side.graph).ask("users", node=person("Ana"))
+    assert edges_as_text(users) == ["u-17 IS_PERSON Ana"]
 
 
-async def test_under_a_users_id_a_part_of_a_name_is_no_guess(side: Side) -> None:
-    await tell(side, says("a", "Ana Souza"), secret("hers", "Ana Souza"))
-    await tell(side, says("b", "Ana", "u-17"))
-    assert await seen(side, "u-17") == set()
+async def test_a_partial_name_does_not_link_a_user_to_a_person(side: Side) -> None:
+    await tell(side, turn("a", "Ana Souza"), secret("hers", "Ana Souza"))
+    await tell(side, turn("b", "Ana", "u-17"))
+    assert await visible_secrets(side, "u-17") == set()
     names = {node.name for node in (await side.nodes()).values() if node.subtype == "person"}
     assert names == {"Ana Souza", "Ana"}
 
 
-async def test_merges_are_followed_until_they_are_undone(side: Side) -> None:
-    await tell(side, says("a", "Ana", "u-17"), says("b", "Anna"), secret("one", "Ana"), secret("two", "Anna"))
-    await tell(side, says("c", "A. Souza"), secret("three", "A. Souza"), context="other")
+async def test_viewer_visibility_follows_merges_until_they_are_split(side: Side) -> None:
+    await tell(side, turn("a", "Ana", "u-17"), turn("b", "Anna"), secret("one", "Ana"), secret("two", "Anna"))
+    await tell(side, turn("c", "A. Souza"), secret("three", "A. Souza"), context="other")
     await merge(side.graph, DECISION, person("Anna"), person("Ana"))
     await merge(side.graph, DECISION, person("Ana"), person("A. Souza", "other"))
-    assert await seen(side, "u-17") == {"one", "two", "three"}
-    assert await seen(side, "anna") == {"one", "two", "three"}
-    await tell(side, says("d", "Ana", "u-17"))
+    assert await visible_secrets(side, "u-17") == {"one", "two", "three"}
+    assert await visible_secrets(side, "anna") == {"one", "two", "three"}
+    await tell(side, turn("d", "Ana", "u-17"))
     await split(side.graph, DECISION, person("Ana"))
-    assert await seen(side, "u-17") == {"one", "two"}, "what was told meanwhile makes him no other"
+    assert await visible_secrets(side, "u-17") == {"one", "two"}, "what was told meanwhile makes him no other"
     await split(side.graph, DECISION, person("Anna"))
-    assert await seen(side, "u-17") == {"one"}
+    assert await visible_secrets(side, "u-17") == {"one"}
 
 
 async def test_people_who_share_an_account_do_not_see_each_others_memories(side: Side) -> None:
-    await tell(side, says("a", "Ana", "family"), says("b", "Ben", "family"), says("c", "Ana"))
+    await tell(side, turn("a", "Ana", "family"), turn("b", "Ben", "family"), turn("c", "Ana"))
     await tell(side, secret("of ana", "Ana"), secret("of ben", "Ben"), secret("of both", "family"))
-    assert await seen(side, "family") == {"of ana", "of ben", "of both"}
-    assert "of ben" not in await seen(side, "ana")
-    assert "of ana" not in await seen(side, "ben")
+    assert await visible_secrets(side, "family") == {"of ana", "of ben", "of both"}
+    assert "of ben" not in await visible_secrets(side, "ana")
+    assert "of ana" not in await visible_secrets(side, "ben")
 
 
 async def test_a_callers_is_person_edge_identifies_a_user_until_it_is_retracted(side: Side) -> None:
@@ -135,69 +135,69 @@ async def test_a_callers_is_person_edge_identifies_a_user_until_it_is_retracted(
         "relations": [{"source": "u-17", "type": "IS_PERSON", "target": "Ana"}],
     }
     await tell(side, {"id": "x", "text": "an account", "extraction": extraction, "sensitivity": "personal"})
-    await tell(side, says("a", "Ana"), says("b", "Ben", "u-17"), secret("of ana", "Ana"), secret("of ben", "Ben"))
-    assert await seen(side, "u-17") == {"of ana", "of ben"}
+    await tell(side, turn("a", "Ana"), turn("b", "Ben", "u-17"), secret("of ana", "Ana"), secret("of ben", "Ben"))
+    assert await visible_secrets(side, "u-17") == {"of ana", "of ben"}
     await side.retract({"context": "chat", "ids": ["x"]}, "t")
-    assert await seen(side, "u-17") == {"of ben"}
+    assert await visible_secrets(side, "u-17") == {"of ben"}
     over = {**extraction, "entities": extraction["entities"]}
     await tell(side, {"id": "y", "text": "a guest", "extraction": over, "expires_at": "2020-01-01T00:00:00Z"})
-    assert await seen(side, "u-17") == {"of ben"}
+    assert await visible_secrets(side, "u-17") == {"of ben"}
 
 
-async def test_a_user_is_no_person_once_no_item_says_so(side: Side) -> None:
-    await tell(side, says("a", "Ana", "u-17"), says("b", "Ana", "u-17"), says("c", "Ana"), secret("of ana", "Ana"))
+async def test_a_user_loses_its_person_once_no_item_supports_it(side: Side) -> None:
+    await tell(side, turn("a", "Ana", "u-17"), turn("b", "Ana", "u-17"), turn("c", "Ana"), secret("of ana", "Ana"))
     await side.retract({"context": "chat", "ids": ["a"]}, "t")
-    assert await seen(side, "u-17") == {"of ana"}, "another item says so"
-    await tell(side, says("b", "Ben", "u-17"))
-    assert await seen(side, "u-17") == set()
-    assert joined(await Asker(side.graph).ask("person", node="u-17")) == ["u-17 IS_PERSON Ben"]
+    assert await visible_secrets(side, "u-17") == {"of ana"}, "another item says so"
+    await tell(side, turn("b", "Ben", "u-17"))
+    assert await visible_secrets(side, "u-17") == set()
+    assert edges_as_text(await GraphClient(side.graph).ask("person", node="u-17")) == ["u-17 IS_PERSON Ben"]
     await side.retract({"context": "chat", "ids": ["b"]}, "t")
     assert await look_up(side.graph, "t", ["u-17", "ben"]) == {}, "neither keeps the other"
-    await tell(side, says("d", "Clara", "u-17"))
-    assert joined(await Asker(side.graph).ask("person", node="u-17")) == ["u-17 IS_PERSON Clara"]
+    await tell(side, turn("d", "Clara", "u-17"))
+    assert edges_as_text(await GraphClient(side.graph).ask("person", node="u-17")) == ["u-17 IS_PERSON Clara"]
 
 
-async def test_users_that_are_merged_are_judged_each_by_what_it_says(side: Side) -> None:
-    await tell(side, says("a", "Ana", "u-17"), says("b", "Ben", "u-18"))
+async def test_merged_users_share_visibility_until_they_are_split(side: Side) -> None:
+    await tell(side, turn("a", "Ana", "u-17"), turn("b", "Ben", "u-18"))
     await merge(side.graph, DECISION, person("u-17", subtype="user"), person("u-18", subtype="user"))
-    await tell(side, says("c", "Clara", "u-17"))
+    await tell(side, turn("c", "Clara", "u-17"))
     await tell(side, secret("of ana", "Ana"), secret("of ben", "Ben"), secret("of clara", "Clara"))
-    assert await seen(side, "u-18") == {"of ana", "of ben", "of clara"}
+    assert await visible_secrets(side, "u-18") == {"of ana", "of ben", "of clara"}
     await side.retract({"context": "chat", "ids": ["c"]}, "t")
-    assert await seen(side, "u-17") == {"of ana", "of ben"}
+    assert await visible_secrets(side, "u-17") == {"of ana", "of ben"}
     await split(side.graph, DECISION, person("u-17", subtype="user"))
-    assert await seen(side, "u-17") == {"of ana"}
+    assert await visible_secrets(side, "u-17") == {"of ana"}
 
 
-async def test_an_update_takes_back_what_only_the_earlier_version_said(side: Side) -> None:
-    await tell(side, says("a", "Ana", "u-17"), secret("of ana", "Ana"))
-    await tell(side, says("a", "Ben", "u-17"), says("b", "Ana"))
-    assert await seen(side, "u-17") == set(), "though the same request speaks of both"
+async def test_an_update_removes_the_identity_that_the_earlier_version_gave(side: Side) -> None:
+    await tell(side, turn("a", "Ana", "u-17"), secret("of ana", "Ana"))
+    await tell(side, turn("a", "Ben", "u-17"), turn("b", "Ana"))
+    assert await visible_secrets(side, "u-17") == set(), "though the same request speaks of both"
 
 
 async def test_a_user_can_be_identified_with_a_person_and_separated_again(side: Side) -> None:
-    await tell(side, says("a", "Ana", "u-17"), says("b", "ANA", "u-18"), says("c", "Ben", "u-17"))
+    await tell(side, turn("a", "Ana", "u-17"), turn("b", "ANA", "u-18"), turn("c", "Ben", "u-17"))
     await tell(side, secret("of ana", "Ana"), secret("of ben", "Ben"))
     ana, u17, u18 = person("Ana"), person("u-17", subtype="user"), person("u-18", subtype="user")
-    assert await seen(side, "u-18") == set(), "the name alone is another user's"
+    assert await visible_secrets(side, "u-18") == set(), "the name alone is another user's"
     assert await identify(side.graph, DECISION, u18, ana)
     assert not await identify(side.graph, DECISION, u18, ana)
-    assert await seen(side, "u-18") == {"of ana"}
+    assert await visible_secrets(side, "u-18") == {"of ana"}
     await side.retract({"context": "chat", "ids": ["b"]}, "t")
-    await tell(side, says("b", "Clara", "u-18"))
-    assert await seen(side, "u-18") == {"of ana"}, "said by a person, it rests on no item"
+    await tell(side, turn("b", "Clara", "u-18"))
+    assert await visible_secrets(side, "u-18") == {"of ana"}, "said by a person, it rests on no item"
 
-    assert await seen(side, "u-17") == {"of ana", "of ben"}
+    assert await visible_secrets(side, "u-17") == {"of ana", "of ben"}
     assert await identify(side.graph, DECISION, u17, ana, holds=False)
     assert not await identify(side.graph, DECISION, u17, ana, holds=False)
-    await tell(side, says("d", "Ana", "u-17"))
-    assert await seen(side, "u-17") == {"of ben"}, "items say no more than a name"
+    await tell(side, turn("d", "Ana", "u-17"))
+    assert await visible_secrets(side, "u-17") == {"of ben"}, "items say no more than a name"
     assert await identify(side.graph, DECISION, u17, ana)
-    assert await seen(side, "u-17") == {"of ana", "of ben"}
+    assert await visible_secrets(side, "u-17") == {"of ana", "of ben"}
 
 
-async def test_only_a_user_is_a_person(side: Side) -> None:
-    await tell(side, says("a", "Ana", "u-17", tags=["sea"]))
+async def test_identify_refuses_anything_but_a_user_and_a_person(side: Side) -> None:
+    await tell(side, turn("a", "Ana", "u-17", tags=["sea"]))
     ana, user, tag = person("Ana"), person("u-17", subtype="user"), person("sea", subtype="tag")
     for one, other, told in (
         (ana, user, "user: 'Ana' is of subtype 'person'. Name a thing of subtype 'user'"),
@@ -212,34 +212,34 @@ async def test_only_a_user_is_a_person(side: Side) -> None:
         await identify(side.graph, replace(DECISION, tenant="u"), user, ana)
 
 
-async def test_a_user_and_his_person_are_no_duplicates(side: Side) -> None:
-    await tell(side, says("a", "Ana Souza", "Ana Souza"), says("b", "Ana Sousa"))
+async def test_a_user_and_its_person_are_not_duplicate_candidates(side: Side) -> None:
+    await tell(side, turn("a", "Ana Souza", "Ana Souza"), turn("b", "Ana Sousa"))
     page = await candidates(side.graph, "t", ComparisonScope(("chat",), None, 0.8, 99), 9)
     assert {frozenset((one.entity.name, one.other.name)) for one in page.candidates} == {
         frozenset(("Ana Souza", "Ana Sousa"))
     }
 
 
-async def test_a_renamed_person_is_still_the_users(side: Side) -> None:
-    await tell(side, says("a", "Ana", "u-17"))
+async def test_a_renamed_person_keeps_its_user(side: Side) -> None:
+    await tell(side, turn("a", "Ana", "u-17"))
     await rename(side.graph, "t", person("Ana"), "Ana Lima", most_chars=99)
-    await tell(side, says("b", "Ana", "u-17"), secret("one", "Ana Lima"), secret("two", "Ana"))
-    assert await seen(side, "u-17") == {"one", "two"}
+    await tell(side, turn("b", "Ana", "u-17"), secret("one", "Ana Lima"), secret("two", "Ana"))
+    assert await visible_secrets(side, "u-17") == {"one", "two"}
     people = [node.name for node in (await side.nodes()).values() if node.subtype == "person"]
     assert people == ["Ana Lima"]
 
 
-async def test_a_name_of_a_user_and_his_person_means_the_person(side: Side) -> None:
-    await tell(side, says("a", "Ana", "ana"), secret("hers", "Ana"))
-    about = await Asker(side.graph).ask("about", node="ana")
+async def test_a_name_shared_by_user_and_person_resolves_to_the_person(side: Side) -> None:
+    await tell(side, turn("a", "Ana", "ana"), secret("hers", "Ana"))
+    about = await GraphClient(side.graph).ask("about", node="ana")
     assert [node.subtype for node in about.nodes if node.uid in about.start] == ["person"]
     assert "hers" in {node.id for node in about.nodes}
-    by_user = await Asker(side.graph).ask("about", node=person("ana", subtype="user"))
+    by_user = await GraphClient(side.graph).ask("about", node=person("ana", subtype="user"))
     assert "hers" in {node.id for node in by_user.nodes}, "a user's memories are those of the person"
 
 
 async def test_a_name_in_a_text_is_linked_to_the_person_not_to_the_user(side: Side) -> None:
-    await tell(side, says("a", "Ana Souza", "Ana Souza"))
+    await tell(side, turn("a", "Ana Souza", "Ana Souza"))
     await tell(side, {"id": "x", "text": "Ben met Ana Souza. She slept."}, extract="rules")
     nodes, edges = await side.nodes(), (await side.edges()).values()
     mentioned = {nodes[edge.target].subtype for edge in edges if edge.type == "MENTIONS" and edge.source in nodes}
@@ -248,10 +248,10 @@ async def test_a_name_in_a_text_is_linked_to_the_person_not_to_the_user(side: Si
     assert "user" not in mentioned
 
 
-async def test_whom_a_viewer_may_not_know_is_not_told_as_his_user(side: Side) -> None:
-    hidden = says("a", "Ana", "u-17", sensitivity="personal", about=["Ben"])
-    await tell(side, hidden, says("b", "Ana"))
-    walk = await Asker(side.graph).ask("walk", start=["ana"], viewer={"user": "clara"}, hops=2)
+async def test_a_walk_hides_user_identities_the_viewer_may_not_see(side: Side) -> None:
+    hidden = turn("a", "Ana", "u-17", sensitivity="personal", about=["Ben"])
+    await tell(side, hidden, turn("b", "Ana"))
+    walk = await GraphClient(side.graph).ask("walk", start=["ana"], viewer={"user": "clara"}, hops=2)
     assert "u-17" not in {node.name for node in walk.nodes}
-    known = await Asker(side.graph).ask("walk", start=[person("Ana")], viewer={"user": "ben"}, hops=1)
+    known = await GraphClient(side.graph).ask("walk", start=[person("Ana")], viewer={"user": "ben"}, hops=1)
     assert "u-17" in {node.name for node in known.nodes}

@@ -19,7 +19,7 @@ def sizes(found: list[ArrivalCount]) -> dict[tuple[str, str], int]:
     return {(one.tenant, one.context): one.arrivals for one in found}
 
 
-async def test_contexts_have_grown_by_what_arrived_since_it_was_noted(graph: Graph) -> None:
+async def test_arrivals_are_counted_since_the_last_recorded_count(graph: Graph) -> None:
     assert await graph.log.contexts_with_arrivals(1, limit=9) == []
     await arrive(graph, range(1, 6))
     await arrive(graph, range(1, 3), context="d")
@@ -37,7 +37,7 @@ async def test_contexts_have_grown_by_what_arrived_since_it_was_noted(graph: Gra
     assert sizes(await graph.log.contexts_with_arrivals(3, limit=9)) == {("t", "c"): 7, ("u", "e"): 9}
 
 
-async def test_a_context_that_begins_anew_has_grown_by_all_of_it(graph: Graph) -> None:
+async def test_arrivals_of_a_restarted_context_are_counted_from_zero(graph: Graph) -> None:
     await arrive(graph, range(1, 6))
     await graph.log.record_arrivals(ArrivalCount("t", "c", 5))
     await graph.write("t", "c", lambda transaction: transaction.drop_counters([], arrivals=True))
@@ -46,13 +46,13 @@ async def test_a_context_that_begins_anew_has_grown_by_all_of_it(graph: Graph) -
     assert sizes(await graph.log.contexts_with_arrivals(3, limit=9)) == {("t", "c"): 3}
 
 
-async def test_of_a_context_that_there_is_not_nothing_is_noted(graph: Graph) -> None:
+async def test_arrivals_of_an_unknown_context_are_not_recorded(graph: Graph) -> None:
     await graph.log.record_arrivals(ArrivalCount("t", "nothing", 3))
     await arrive(graph, range(1, 3), context="nothing")
     assert sizes(await graph.log.contexts_with_arrivals(1, limit=9)) == {("t", "nothing"): 2}
 
 
-async def test_a_large_context_has_grown_when_it_did_by_a_twentieth(graph: Graph) -> None:
+async def test_a_large_context_is_listed_once_it_grew_by_five_percent(graph: Graph) -> None:
     await arrive(graph, range(1, 101))
     await graph.log.record_arrivals(ArrivalCount("t", "c", 96))
     assert await graph.log.contexts_with_arrivals(4, limit=9) == [], "4 of 100"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from contract.erasure.test_eviction import ids
+from contract.erasure.test_eviction import item_ids
 from contract.sleep.test_consolidation import plain, said, sound, tell, turn
 from contract.sleep.test_consolidation_job import consolidation, turns
 from support.stores.pairs import START, Side, asked_for
@@ -30,7 +30,7 @@ def rules(now: datetime) -> ConsolidationRules:
 
 
 @pytest.mark.parametrize("leap", [_YEARS, -_YEARS])
-async def test_consolidation_folds_nothing_that_is_protected_and_loses_nothing(side: Side, leap: timedelta) -> None:
+async def test_consolidation_after_a_clock_jump_keeps_protected_events(side: Side, leap: timedelta) -> None:
     told = turns(12)
     told[4] |= {"protected": True}
     await tell(side, told)
@@ -38,7 +38,7 @@ async def test_consolidation_folds_nothing_that_is_protected_and_loses_nothing(s
     done = await consolidation(side).run(rules(_NOW + leap), now=_NOW + leap)
     assert done.events == (11 if leap > timedelta(0) else 0), "a clock that is behind finds everything young"
     await sound(side)
-    assert "4" in await ids(side), "what is protected is as it was"
+    assert "4" in await item_ids(side), "what is protected is as it was"
     found = await side.retrieve({"query": "What did we talk about?", "limit": 20}, "t")
     assert {result.id for result in found.results} == {str(n) for n in range(12)}
     steps = await side.graph.scan(Steps(tenant="t"), limit=9)
@@ -50,7 +50,7 @@ async def test_consolidation_folds_nothing_that_is_protected_and_loses_nothing(s
     assert await side.payloads() == payloads
 
 
-async def test_a_thread_goes_on_after_a_night_of_a_clock_that_was_ahead(side: Side) -> None:
+async def test_a_flow_is_consolidated_after_a_clock_that_was_ahead(side: Side) -> None:
     await tell(side, turns(10))
     assert (await consolidation(side).run(rules(_NOW + _YEARS), now=_NOW + _YEARS)).events == 10
     await tell(side, [turn(n, f"Then we spoke of ship {n}.") for n in range(10, 22)])
@@ -62,4 +62,4 @@ async def test_a_thread_goes_on_after_a_night_of_a_clock_that_was_ahead(side: Si
     for step in await side.graph.scan(Steps(tenant="t"), limit=9):
         await consolidation(side).undo(step.id, now=_NOW, grace=timedelta(days=7))
     await sound(side)
-    assert await ids(side) == [str(n) for n in range(22)]
+    assert await item_ids(side) == [str(n) for n in range(22)]

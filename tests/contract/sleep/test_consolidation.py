@@ -92,7 +92,7 @@ async def sound(side: Side) -> None:
     assert (report.violations, report.waiting) == ([], 0)
 
 
-async def test_five_become_one_in_their_place(side: Side) -> None:
+async def test_a_macro_event_takes_the_place_of_its_five_sources(side: Side) -> None:
     await tell(side, [turn(n, _TEXTS[n % 5]) for n in range(8)])
     before = await thread(side)
     macro = await consolidate(side, await draft(side, before[1:6]))
@@ -127,7 +127,7 @@ async def test_undoing_a_consolidation_restores_its_sources(side: Side) -> None:
     assert await side.payloads() == points
 
 
-async def test_what_loses_its_vector_is_found_by_its_words_and_its_sentences(side: Side) -> None:
+async def test_a_consolidated_passage_keeps_words_and_statements_without_vector(side: Side) -> None:
     await tell(side, [turn(n, _TEXTS[n]) for n in range(5)])
     sources = await thread(side)
     heavy = sources[3].qdrant_id or ""
@@ -149,7 +149,7 @@ async def test_what_loses_its_vector_is_found_by_its_words_and_its_sentences(sid
     assert (await side.vectors.dense(light)).keys() == set(), "nor does it come back when it is indexed anew"
 
 
-async def test_what_is_told_of_it_is_told_by_the_one_that_stands_for_it(side: Side) -> None:
+async def test_consolidation_moves_the_edges_of_its_sources_to_the_macro_event(side: Side) -> None:
     await tell(side, [turn(n, _TEXTS[n]) for n in range(5)])
     sources = await thread(side)
     gone = {source.uid for source in sources}
@@ -162,7 +162,7 @@ async def test_what_is_told_of_it_is_told_by_the_one_that_stands_for_it(side: Si
     assert [e for e in edges if e.type == "CAUSED" and e.properties.get("item") == macro.uid]
 
 
-async def test_a_macro_event_is_consolidated_again_and_comes_back_level_by_level(side: Side) -> None:
+async def test_a_macro_event_is_consolidated_again_and_restored_by_level(side: Side) -> None:
     await tell(side, [turn(n, _TEXTS[n % 5]) for n in range(8)])
     events = await thread(side)
     first = await consolidate(side, await draft(side, events[:3]))
@@ -183,7 +183,7 @@ async def test_a_macro_event_is_consolidated_again_and_comes_back_level_by_level
     await sound(side)
 
 
-async def test_what_came_to_it_since_is_the_last_ones(side: Side) -> None:
+async def test_edges_added_to_a_macro_event_move_to_its_last_source(side: Side) -> None:
     await tell(side, [turn(n, _TEXTS[n]) for n in range(5)])
     sources = await thread(side)
     macro = await consolidate(side, await draft(side, sources[:3]))
@@ -214,7 +214,7 @@ async def test_an_edge_dropped_after_consolidation_stays_dropped(side: Side) -> 
     assert not [e for e in (await side.edges()).values() if e.type == "INITIATED" and e.target in back]
 
 
-async def test_nothing_is_consolidated_that_has_changed_since(side: Side) -> None:
+async def test_a_batch_with_a_changed_source_is_not_consolidated(side: Side) -> None:
     await tell(side, [turn(n, _TEXTS[n]) for n in range(5)])
     sources = await thread(side)
     what = await draft(side, sources)
@@ -234,7 +234,7 @@ async def status(side: Side, *turns: dict[str, Any]) -> list[str]:
     return [item.status.value for item in response.items]
 
 
-async def test_nothing_is_consolidated_whose_passages_are_not_all_there(side: Side) -> None:
+async def test_a_batch_with_a_missing_passage_is_not_consolidated(side: Side) -> None:
     await tell(side, [turn(n, " ".join(_TEXTS)) for n in range(3)])
     what = await draft(side, await thread(side))
     assert len(what.passages) > 3
@@ -244,7 +244,7 @@ async def test_nothing_is_consolidated_whose_passages_are_not_all_there(side: Si
     assert (await side.nodes(), await side.edges()) == (nodes, edges)
 
 
-async def test_a_consolidated_item_that_is_sent_again_is_known(side: Side) -> None:
+async def test_a_consolidated_item_that_is_sent_again_is_unchanged(side: Side) -> None:
     await tell(side, [turn(n, _TEXTS[n]) for n in range(5)])
     events = await thread(side)
     macro = await consolidate(side, await draft(side, events))
@@ -256,7 +256,7 @@ async def test_a_consolidated_item_that_is_sent_again_is_known(side: Side) -> No
     assert [node.uid for node in await thread(side)] == [macro.uid]
 
 
-async def test_a_consolidated_item_that_changes_comes_back_first_and_the_others_as_they_were(side: Side) -> None:
+async def test_updating_a_consolidated_item_restores_its_batch_first(side: Side) -> None:
     await tell(side, [turn(n, _TEXTS[n]) for n in range(5)])
     before = await thread(side)
     macro = await consolidate(side, await draft(side, before))
@@ -275,7 +275,7 @@ async def test_a_consolidated_item_that_changes_comes_back_first_and_the_others_
 _LONG = "The telescope of the old observatory in Porto was sold to Ben last Friday."
 
 
-async def test_a_consolidated_item_may_change_though_its_words_stay(side: Side) -> None:
+async def test_new_tags_alone_update_a_consolidated_item(side: Side) -> None:
     await tell(side, [turn(n, _LONG if n == 4 else _TEXTS[n], speaker="Ana") for n in range(5)])
     macro = await consolidate(side, await draft(side, await thread(side)))
     await side.graph.outbox.requeue([macro.qdrant_id or ""])
@@ -286,7 +286,7 @@ async def test_a_consolidated_item_may_change_though_its_words_stay(side: Side) 
     assert not [edge for edge in (await side.edges()).values() if edge.type == "DERIVED_FROM"]
 
 
-async def test_who_repeats_what_comes_back_is_linked_to_it(side: Side) -> None:
+async def test_a_copy_of_a_restored_item_is_linked_to_it(side: Side) -> None:
     await tell(side, [turn(n, _LONG if n == 2 else _TEXTS[n]) for n in range(5)])
     events = await thread(side)
     macro = await consolidate(side, await draft(side, events))
@@ -300,7 +300,7 @@ async def test_who_repeats_what_comes_back_is_linked_to_it(side: Side) -> None:
     await sound(side)
 
 
-async def test_a_consolidated_item_that_is_taken_back_comes_back_first(side: Side) -> None:
+async def test_retracting_a_consolidated_item_restores_its_batch_first(side: Side) -> None:
     await tell(side, [turn(n, _TEXTS[n % 5]) for n in range(6)])
     first = await consolidate(side, await draft(side, (await thread(side))[:3]))
     await consolidate(side, await draft(side, (await thread(side))[:3]))
@@ -316,7 +316,7 @@ async def test_a_consolidated_item_that_is_taken_back_comes_back_first(side: Sid
     await sound(side)
 
 
-async def test_what_is_told_late_comes_between_those_it_happened_between(side: Side) -> None:
+async def test_a_late_event_restores_the_macro_events_it_falls_into(side: Side) -> None:
     await tell(side, [turn(n, _TEXTS[n % 5]) for n in range(8)])
     first = await consolidate(side, await draft(side, (await thread(side))[:3]))
     higher = await consolidate(side, await draft(side, (await thread(side))[:3], "All of it."))
@@ -352,7 +352,7 @@ _STEP = (
 
 
 @pytest.mark.timeout(1800)
-def test_whatever_happens_in_between_the_graph_is_whole_and_comes_back(
+def test_random_updates_around_consolidations_keep_the_graph_restorable(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clockwork()

@@ -86,7 +86,7 @@ def deaths(side: Side, monkeypatch: pytest.MonkeyPatch) -> Deaths:
     return found
 
 
-async def dies(deaths: Deaths, moment: int, work: Callable[[], Awaitable[object]]) -> bool:
+async def dies_at_moment(deaths: Deaths, moment: int, work: Callable[[], Awaitable[object]]) -> bool:
     """Do some work and die at a moment of it; return whether it came to that."""
     deaths.expect(moment)
     try:
@@ -98,22 +98,20 @@ async def dies(deaths: Deaths, moment: int, work: Callable[[], Awaitable[object]
     return False
 
 
-async def all_of(side: Side) -> tuple[object, ...]:
+async def store_content(side: Side) -> tuple[object, ...]:
     return plain(await side.nodes()), said(await side.edges()), await side.payloads()
 
 
-async def test_a_death_at_any_moment_of_consolidation_or_of_taking_back_loses_nothing(
-    side: Side, deaths: Deaths
-) -> None:
+async def test_a_crash_at_any_call_of_consolidation_or_undo_loses_nothing(side: Side, deaths: Deaths) -> None:
     await tell(side, turns(5))
     await sound(side)
-    was = await all_of(side)
+    was = await store_content(side)
     mortal = replace(consolidation_of(side), graph=deaths.of(side.graph))
     died, every = 0, 1 if side.name == "embedded" else 5
     consolidation = taking_back = True
     for moment in count(1, every):
         if consolidation:
-            consolidation = await dies(deaths, moment, lambda: mortal.run(RULES, now=LATER, again=True))
+            consolidation = await dies_at_moment(deaths, moment, lambda: mortal.run(RULES, now=LATER, again=True))
             left = len(await thread(side))
             assert left in {1, 5}
             assert left == 1 or plain(await side.nodes()) == was[0]
@@ -124,12 +122,12 @@ async def test_a_death_at_any_moment_of_consolidation_or_of_taking_back_loses_no
         (step,) = await side.graph.scan(Steps(tenant="t"), limit=9)
         assert step.outcome is Outcome.DONE
         if taking_back:
-            taking_back = await dies(deaths, moment, partial(mortal.undo, step.id, now=LATER, grace=GRACE))
+            taking_back = await dies_at_moment(deaths, moment, partial(mortal.undo, step.id, now=LATER, grace=GRACE))
             await reconcile(side.graph.outbox, side.graph.audit, side.vectors)  # as after any end out of order
         if len(await thread(side)) == 1:
             await consolidation_of(side).undo(step.id, now=LATER, grace=GRACE)
         await sound(side)
-        assert await all_of(side) == was
+        assert await store_content(side) == was
         died += consolidation + taking_back
         if not consolidation and not taking_back:
             break

@@ -14,7 +14,7 @@ import pytest
 from prometheus_client import REGISTRY as METRICS
 
 from contract.sleep.test_consolidation import REGISTRY, plain, said, sound, tell, thread, turn
-from support.fakes.chat_server import chatting
+from support.fakes.chat_server import serve_chat
 from support.stores.pairs import START, Side, asked_for
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.errors import MissingRecordError, UnavailableError
@@ -68,7 +68,7 @@ async def summaries(side: Side) -> list[Node]:
     return [nodes[uid] for n in range(9) if (uid := chunk_uid(macro.uid, n)) in nodes]
 
 
-async def test_a_flow_becomes_macro_events_once(side: Side) -> None:
+async def test_a_flow_is_consolidated_once_until_its_rest_is_over(side: Side) -> None:
     await tell(side, turns(12))
     done = await run(side)
     assert (done.flows, done.events, done.macros, done.refused) == (1, 12, 3, 0)
@@ -88,7 +88,7 @@ async def test_a_flow_becomes_macro_events_once(side: Side) -> None:
     await sound(side)
 
 
-async def test_a_consolidated_item_is_a_result_as_it_was_before(side: Side) -> None:
+async def test_a_consolidated_item_is_returned_as_a_result_unchanged(side: Side) -> None:
     await tell(side, turns(5, metadata={"mood": "calm"}))
     before = {event.source_id: event.uid for event in await thread(side)}
     await run(side)
@@ -104,7 +104,7 @@ async def test_a_consolidated_item_is_a_result_as_it_was_before(side: Side) -> N
     assert "after: Ben: We talked about a broken build in round 1." in answer.text, "what came next is the next turn"
 
 
-async def test_a_passage_without_a_vector_counts_by_its_sentences_and_its_summary(side: Side) -> None:
+async def test_a_passage_without_vector_is_scored_by_its_statements_and_summary(side: Side) -> None:
     await tell(side, turns(5))
     (first, *_) = await thread(side)
     await run(side)
@@ -117,7 +117,7 @@ async def test_a_passage_without_a_vector_counts_by_its_sentences_and_its_summar
     assert dense[first.qdrant_id or ""] < 1.0, "the mean of its sentence and the summary"
 
 
-async def test_a_passage_that_the_summary_is_nothing_like_keeps_its_vector(side: Side) -> None:
+async def test_a_passage_unlike_the_summary_keeps_its_vector(side: Side) -> None:
     await tell(side, [*turns(4), turn(4, "Haha, thanks!")])
     passages = {event.source_id: event.qdrant_id or "" for event in await thread(side)}
     assert (await run(side)).macros == 1
@@ -130,7 +130,7 @@ async def test_a_passage_that_the_summary_is_nothing_like_keeps_its_vector(side:
     await sound(side)
 
 
-async def test_threads_of_one_name_are_consolidated_each_for_whose_it_is(side: Side) -> None:
+async def test_flows_of_equal_name_are_consolidated_per_tenant_and_context(side: Side) -> None:
     for tenant in ("t", "u"):
         for context in ("c", "d"):
             told = [one | {"speaker": ("Ana", "Ben")[n % 2]} for n, one in enumerate(turns(5))]
@@ -143,7 +143,7 @@ async def test_threads_of_one_name_are_consolidated_each_for_whose_it_is(side: S
     await sound(side)
 
 
-async def test_a_dry_run_changes_nothing_and_tells_all(side: Side) -> None:
+async def test_a_dry_run_of_consolidation_reports_batches_and_changes_nothing(side: Side) -> None:
     await tell(side, turns(10))
     nodes = await side.nodes()
     told: list[tuple[int, str]] = []
@@ -159,7 +159,7 @@ async def test_a_dry_run_changes_nothing_and_tells_all(side: Side) -> None:
     assert await side.graph.scan(Steps(), limit=9) == []
 
 
-async def test_every_step_can_be_undone_until_its_grace_is_over(side: Side) -> None:
+async def test_every_consolidation_can_be_undone_within_its_grace_period(side: Side) -> None:
     await tell(side, turns(10))
     nodes, edges, payloads = await side.nodes(), await side.edges(), await side.payloads()
     await run(side)
@@ -181,7 +181,7 @@ async def test_every_step_can_be_undone_until_its_grace_is_over(side: Side) -> N
             await undoing.undo(unknown, now=LATER, grace=GRACE)
 
 
-async def test_a_consolidation_that_cannot_be_undone_says_why(side: Side) -> None:
+async def test_an_impossible_undo_of_a_consolidation_is_refused_with_the_reason(side: Side) -> None:
     await tell(side, turns(12))
     await run(side)
     first, second, third = await thread(side)
@@ -208,7 +208,9 @@ async def test_a_consolidation_that_cannot_be_undone_says_why(side: Side) -> Non
     await sound(side)
 
 
-async def test_sources_that_expired_meanwhile_do_not_come_back(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_consolidation_whose_macro_event_expired_cannot_be_undone(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await tell(side, turns(5, expires_at=LATER.isoformat()))
     await run(side)
     monkeypatch.setattr("vicw_ingest.versions.expiry.now", lambda: LATER + timedelta(hours=1))
@@ -232,7 +234,7 @@ async def test_a_batch_whose_summary_would_lose_a_fact_is_refused_with_its_reaso
     assert "the summary lacks" in step.reason
 
 
-async def test_events_that_answers_showed_recently_are_not_consolidated(side: Side) -> None:
+async def test_events_shown_in_recent_answers_are_not_consolidated(side: Side) -> None:
     await tell(side, turns(5))
     third = (await thread(side))[2]
     await side.graph.uses.add_uses("t", {third.uid: 1}, LATER)
@@ -264,9 +266,7 @@ async def test_only_events_older_than_the_limit_are_consolidated(side: Side) -> 
 
 
 @pytest.mark.parametrize("bound", [{"most": 1}, {"seconds": 0.0}])
-async def test_a_run_resumes_at_the_bookmark_of_the_previous_one_and_reads_nothing_twice(
-    side: Side, bound: dict[str, Any]
-) -> None:
+async def test_a_consolidation_run_resumes_at_the_previous_bookmark(side: Side, bound: dict[str, Any]) -> None:
     small_pages = consolidation(side, event_page=4)
     for flow, told in (("f", "talked"), ("g", "wrote")):
         texts = [f"We {told} about {_TOPICS[n % 5]} in round {n}." for n in range(12)]
@@ -282,13 +282,13 @@ async def test_a_run_resumes_at_the_bookmark_of_the_previous_one_and_reads_nothi
     assert len(set(marks)) == 7, "each begins further on"
 
 
-async def test_a_slice_ends_at_its_deadline(side: Side) -> None:
+async def test_a_consolidation_slice_ends_at_its_deadline(side: Side) -> None:
     await tell(side, turns(12))
     done = await take_turn(consolidation(side), ConsolidationSettings(hours=0, used_hours=0), seconds=0.0)
     assert done is not None and (done.macros, done.next is None) == (1, False)
 
 
-async def test_a_context_that_many_items_arrived_in_is_consolidated_alone(side: Side) -> None:
+async def test_catch_up_consolidates_only_contexts_with_enough_arrivals(side: Side) -> None:
     await tell(side, turns(12))
     await tell(side, turns(5), context="d")
     after = ConsolidationSettings(hours=0, used_hours=0, interactions=6, batches=2)
@@ -326,7 +326,7 @@ async def test_a_failure_in_a_grown_context_is_left_to_the_scheduled_run(
     assert (await run(side)).macros == 3
 
 
-async def test_two_at_once_consolidate_everything_once(side: Side) -> None:
+async def test_concurrent_consolidations_take_every_event_once(side: Side) -> None:
     await tell(side, turns(20))
     done = await asyncio.gather(run(side), run(side))
     assert sum(one.events for one in done) == 20
@@ -334,7 +334,7 @@ async def test_two_at_once_consolidate_everything_once(side: Side) -> None:
     assert sum(event.is_macro for event in await thread(side)) == 4
 
 
-async def test_a_death_before_the_graph_knows_leaves_everything_as_it_was(
+async def test_a_crash_before_the_graph_commit_leaves_the_events_unconsolidated(
     side: Side, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await tell(side, turns(5))
@@ -353,7 +353,7 @@ async def test_a_death_before_the_graph_knows_leaves_everything_as_it_was(
     await sound(side)
 
 
-async def test_a_vector_store_that_is_away_keeps_everything_as_it_was(
+async def test_consolidation_changes_nothing_while_the_vector_store_is_down(
     side: Side, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await tell(side, turns(5))
@@ -369,7 +369,9 @@ async def test_a_vector_store_that_is_away_keeps_everything_as_it_was(
     assert await side.nodes() == nodes
 
 
-async def test_a_step_is_undone_though_the_vector_store_is_away(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_consolidation_is_undone_while_the_vector_store_is_down(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await tell(side, turns(5))
     before = await thread(side)
     await run(side)
@@ -389,7 +391,7 @@ async def test_a_step_is_undone_though_the_vector_store_is_away(side: Side, monk
     await sound(side)
 
 
-async def test_a_comparison_of_the_stores_meanwhile_costs_no_summary_its_points(
+async def test_a_summary_survives_a_reconciliation_during_consolidation(
     side: Side, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its points are there before the graph knows of them: until then they are nobody's."""
@@ -461,7 +463,7 @@ async def test_a_refused_or_undone_batch_is_left_until_it_changes(side: Side) ->
     await sound(side)
 
 
-async def test_a_language_model_writes_what_stands_the_check(side: Side) -> None:
+async def test_llm_summaries_are_used_except_lines_that_fail_the_check(side: Side) -> None:
     await tell(side, turns(10))
 
     def answer(body: dict[str, Any]) -> str:
@@ -471,7 +473,7 @@ async def test_a_language_model_writes_what_stands_the_check(side: Side) -> None
             lines[0] = "We talked about the amulet of Porto in round 77."
         return json.dumps({"lines": [{"n": n, "text": line} for n, line in enumerate(lines, 1)]})
 
-    async with chatting(answer) as chat:
+    async with serve_chat(answer) as chat:
         model = OpenAILanguageModel(base_url=chat.url, model="m")
         asking = LlmRequester(model, max_tokens=4096, at_once=2)
         done = await consolidation(side, llm=asking).run(RULES, now=LATER)
@@ -490,7 +492,7 @@ async def test_a_language_model_writes_what_stands_the_check(side: Side) -> None
     await sound(side)
 
 
-async def test_drafts_by_a_language_model_are_used_first(side: Side) -> None:
+async def test_a_batch_with_an_llm_draft_is_consolidated_first(side: Side) -> None:
     await tell(side, turns(40))
 
     def answer(body: dict[str, Any]) -> str:
@@ -499,7 +501,7 @@ async def test_drafts_by_a_language_model_are_used_first(side: Side) -> None:
             return "none"
         return json.dumps({"lines": [{"n": n, "text": one["text"]} for n, one in enumerate(shown, 1)]})
 
-    async with chatting(answer) as chat:
+    async with serve_chat(answer) as chat:
         model = OpenAILanguageModel(base_url=chat.url, model="m")
         asking = LlmRequester(model, max_tokens=4096, at_once=3)
         done = await consolidation(side, llm=asking).run(RULES, now=LATER, seconds=0.0)
@@ -516,7 +518,7 @@ async def test_drafts_by_a_language_model_are_used_past_the_deadline_of_a_slice(
         shown = json.loads(body["messages"][-1]["content"])["messages"]
         return json.dumps({"lines": [{"n": n, "text": one["text"]} for n, one in enumerate(shown, 1)]})
 
-    async with chatting(answer) as chat:
+    async with serve_chat(answer) as chat:
         model = OpenAILanguageModel(base_url=chat.url, model="m")
         made = consolidation(side, llm=LlmRequester(model, max_tokens=4096, at_once=2))
         done = await made.run(RULES, now=LATER, seconds=0.0)
@@ -527,7 +529,7 @@ async def test_drafts_by_a_language_model_are_used_past_the_deadline_of_a_slice(
     await sound(side)
 
 
-async def test_a_language_model_that_leaves_no_room_costs_a_batch_nothing_but_its_lines(side: Side) -> None:
+async def test_an_llm_summary_that_fails_the_check_falls_back_to_source_sentences(side: Side) -> None:
     idle = "It was such a calm and lovely evening with music at the sea in round {}."
     await tell(side, [turn(n, idle.format(n) + " Mara never came." * (n == 2)) for n in range(5)])
 
@@ -536,7 +538,7 @@ async def test_a_language_model_that_leaves_no_room_costs_a_batch_nothing_but_it
         lines = [message["text"].removesuffix(" Mara never came.") for message in shown]
         return json.dumps({"lines": [{"n": n, "text": line} for n, line in enumerate(lines, 1)]})
 
-    async with chatting(answer) as chat:
+    async with serve_chat(answer) as chat:
         model = OpenAILanguageModel(base_url=chat.url, model="m")
         asking = LlmRequester(model, max_tokens=4096, at_once=2)
         written = METRICS.get_sample_value("vicw_consolidate_llm_total", {"outcome": "written"}) or 0.0

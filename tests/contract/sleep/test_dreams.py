@@ -74,11 +74,11 @@ async def run(side: Side, rules: DreamRules = _RULES, **how: Any) -> DreamReport
     return await dream(side).run(rules, now=_LATER, **how)
 
 
-async def wiped(side: Side) -> int:
+async def wipe_dreams(side: Side) -> int:
     return await wipe(side.graph, side.indexer, now=_LATER)
 
 
-async def dreamt(side: Side) -> list[Edge]:
+async def dreamt_edges(side: Side) -> list[Edge]:
     return [edge for edge in (await side.edges()).values() if edge.created_by == DREAM and edge.type != "BELONGS_TO"]
 
 
@@ -86,13 +86,13 @@ async def tags_of(side: Side) -> dict[str, set[str]]:
     """Return the names of the auto-tags of each item, by the caller's id."""
     nodes = await side.nodes()
     found: dict[str, set[str]] = {}
-    for edge in await dreamt(side):
+    for edge in await dreamt_edges(side):
         if edge.type == AUTO_TAGGED:
             found.setdefault(nodes[edge.source].source_id or "", set()).add(nodes[edge.target].name)
     return found
 
 
-async def whole(side: Side) -> tuple[Any, ...]:
+async def store_content(side: Side) -> tuple[Any, ...]:
     """Return all that a store tells of itself."""
     edges = await side.edges()
     told = {uid: (edge.weight, edge.created_by, dict(edge.properties)) for uid, edge in edges.items()}
@@ -107,28 +107,30 @@ async def test_items_without_tags_get_auto_tags_once(side: Side) -> None:
     assert all(len(names) <= 3 for names in tags.values())
     assert tags["0"] & tags["1"], "a phrase of both leads from one to the other"
     assert any("storm" in name or "lighthouse" in name for name in tags["0"])
-    assert all(0.5 <= float(str(edge.properties["certainty"])) <= 1 for edge in await dreamt(side))
+    assert all(0.5 <= float(str(edge.properties["certainty"])) <= 1 for edge in await dreamt_edges(side))
     assert (done.items, done.dreamt) == (4, 4)
     assert done.tags == sum(map(len, tags.values()))
     await sound(side)
-    before = await whole(side)
+    before = await store_content(side)
     again = await run(side)
     assert (again.dreamt, again.tags) == (0, 0)
-    assert await whole(side) == before
+    assert await store_content(side) == before
 
 
-async def test_a_dry_run_tells_the_same_and_changes_nothing(side: Side) -> None:
+async def test_a_dry_run_of_dreams_reports_the_same_tags_and_changes_nothing(side: Side) -> None:
     await tell(side, *items())
-    before = await whole(side)
+    before = await store_content(side)
     told: list[str] = []
     dry = await dream(side, on_item=lambda one: told.append(one.atom.id)).run(_RULES, now=_LATER, dry=True)
     assert sorted(told) == ["0", "1", "2", "3"]
-    assert await whole(side) == before
+    assert await store_content(side) == before
     assert await side.graph.scan(Steps(), limit=9) == []
     assert (await run(side)).tags == dry.tags
 
 
-async def test_a_dry_run_tells_the_same_over_many_pages(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_dry_run_of_dreams_over_many_pages_equals_the_real_run(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("vicw_sleep.dream.commit.GENERIC", 5)
     await tell(side, *(item(n, f"{STORM}, number {n}.", flow_id="f") for n in range(10, 19)), *items()[2:])
     told: list[DreamResult] = []
@@ -141,7 +143,7 @@ async def test_a_dry_run_tells_the_same_over_many_pages(side: Side, monkeypatch:
     assert sum(len(one.tags) for one in done) == dry.tags
 
 
-async def test_tags_that_a_person_gave_stay_and_count(side: Side) -> None:
+async def test_given_tags_are_kept_and_count_against_the_tag_limit(side: Side) -> None:
     await tell(side, item(0, _TEXTS[0], tags=["Storm", "sea", "news"]), item(1, _TEXTS[1], tags=["sea"]))
     edges = await side.edges()
     await run(side)
@@ -152,7 +154,7 @@ async def test_tags_that_a_person_gave_stay_and_count(side: Side) -> None:
     assert "sea" not in tags["1"], "it has that"
 
 
-async def test_tags_of_what_an_item_is_like_are_its_own(side: Side) -> None:
+async def test_a_dream_takes_over_tags_of_similar_items(side: Side) -> None:
     await tell(side, item(0, _TEXTS[0], tags=["incident"]), item(1, _TEXTS[1]), item(2, _TEXTS[2], tags=["food"]))
     await run(side, replace(_RULES, certainty=0.4, tags=5))
     tags = await tags_of(side)
@@ -162,7 +164,7 @@ async def test_tags_of_what_an_item_is_like_are_its_own(side: Side) -> None:
     assert not is_dreamt(named["incident"]), "somebody gave it"
 
 
-async def test_auto_tags_are_no_tags_to_a_filter_or_in_a_payload(side: Side) -> None:
+async def test_auto_tags_are_not_in_filters_payloads_or_results(side: Side) -> None:
     await tell(side, *items())
     payloads = await side.payloads()
     await run(side)
@@ -183,7 +185,7 @@ async def test_auto_tags_are_no_tags_to_a_filter_or_in_a_payload(side: Side) -> 
         {"about": ["Ana"]},
     ],
 )
-async def test_nothing_leads_from_eyes_to_other_eyes(side: Side, other: dict[str, Any]) -> None:
+async def test_a_dream_takes_no_tags_from_items_of_another_visibility(side: Side, other: dict[str, Any]) -> None:
     await tell(side, item(0, _TEXTS[0], tags=["secret word"], **other), item(1, _TEXTS[1]))
     await run(side, replace(_RULES, certainty=0.1, tags=9))
     assert "secret word" not in (await tags_of(side))["1"]
@@ -192,7 +194,7 @@ async def test_nothing_leads_from_eyes_to_other_eyes(side: Side, other: dict[str
     assert "secret word" in (await tags_of(side))["2"], "the same eyes see both"
 
 
-async def test_nothing_leads_out_of_a_tenant_a_context_or_a_domain(side: Side) -> None:
+async def test_a_dream_takes_no_tags_across_tenants_contexts_or_domains(side: Side) -> None:
     await tell(side, item(0, _TEXTS[0], tags=["here"]))
     await tell(side, item(1, _TEXTS[1]), tenant="other")
     await tell(side, item(2, f"{STORM}, I heard."), context="elsewhere")
@@ -201,10 +203,10 @@ async def test_nothing_leads_out_of_a_tenant_a_context_or_a_domain(side: Side) -
     assert all("here" not in names for names in (await tags_of(side)).values())
 
 
-async def test_a_step_is_undone_to_the_last_trace_and_never_done_again(side: Side) -> None:
+async def test_an_undone_dream_leaves_no_trace_and_is_not_repeated(side: Side) -> None:
     await tell(side, *items())
     await sound(side)
-    before = await whole(side)
+    before = await store_content(side)
     await run(side)
     steps = await side.graph.scan(Steps(tenant="t"), limit=9)
     assert {step.outcome for step in steps} == {Outcome.DONE}
@@ -213,41 +215,41 @@ async def test_a_step_is_undone_to_the_last_trace_and_never_done_again(side: Sid
     for step in steps:
         assert await dream(side).undo(step.id, now=_LATER, grace=_GRACE) > 0
     await sound(side)
-    assert await whole(side) == before
+    assert await store_content(side) == before
     with pytest.raises(MissingRecordError, match="undone already"):
         await dream(side).undo(steps[0].id, now=_LATER, grace=_GRACE)
     assert (await run(side)).dreamt == 0
-    assert await whole(side) == before
+    assert await store_content(side) == before
 
 
-async def test_a_wipe_leaves_what_there_was_before(side: Side) -> None:
+async def test_wiping_dreams_restores_the_earlier_store(side: Side) -> None:
     await tell(side, *items(tags=["news"]))
     await tell(side, *items(), tenant="other")
     await sound(side)
-    before = await whole(side)
+    before = await store_content(side)
     done = await run(side)
-    gone = await wiped(side)
+    gone = await wipe_dreams(side)
     assert gone == done.tags
     await sound(side)
-    assert await whole(side) == before
+    assert await store_content(side) == before
     assert (await run(side)).tags == done.tags, "it may be dreamt of again"
     step, *_ = await side.graph.scan(Steps(tenant="t", task=DREAM), limit=9)
     await dream(side).undo(step.id, now=_LATER, grace=_GRACE)
-    await wiped(side)
+    await wipe_dreams(side)
     assert (await run(side)).dreamt == done.dreamt - 1, "what a person undid stays undone"
 
 
-async def test_links_that_an_older_program_has_dreamt_of_are_wiped(side: Side) -> None:
+async def test_dreamt_links_of_an_older_version_are_wiped(side: Side) -> None:
     await tell(side, *items())
-    before = await whole(side)
+    before = await store_content(side)
     nodes = {node.source_id: node.uid for node in (await side.nodes()).values() if node.content_hash is not None}
     link = EdgeFactory(REGISTRY, _LATER).edge("RELATED_TO", nodes["0"], nodes["1"], by=DREAM, desc="alike")
     await side.graph.write("t", "c", lambda transaction: transaction.put_edges([link]))
-    assert await wiped(side) == 1
-    assert await whole(side) == before
+    assert await wipe_dreams(side) == 1
+    assert await store_content(side) == before
 
 
-async def test_dreams_added_behind_a_wipe_stay_as_they_are(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_dreams_added_behind_a_running_wipe_are_kept(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(side, *items())
     scan, looks = side.graph.scan, 0
 
@@ -260,17 +262,19 @@ async def test_dreams_added_behind_a_wipe_stay_as_they_are(side: Side, monkeypat
         return await scan(what, **how)
 
     monkeypatch.setattr(side.graph, "scan", dream_before_the_last_look)
-    await wiped(side)
+    await wipe_dreams(side)
     monkeypatch.undo()
     assert looks == 2
     steps = await side.graph.scan(Steps(tenant="t", task=DREAM), limit=9)
     assert {step.outcome for step in steps} == {Outcome.DONE}
     for step in steps:
         assert await dream(side).undo(step.id, now=_LATER, grace=_GRACE) > 0
-    assert await dreamt(side) == []
+    assert await dreamt_edges(side) == []
 
 
-async def test_items_dreamt_of_during_a_wipe_may_get_another_dream(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_items_dreamt_of_during_a_wipe_can_be_dreamt_of_again(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await tell(side, *items())
     done: list[DreamReport] = []
     scan, begun = side.graph.scan, False
@@ -283,7 +287,7 @@ async def test_items_dreamt_of_during_a_wipe_may_get_another_dream(side: Side, m
         return await scan(what, **how)
 
     monkeypatch.setattr(side.graph, "scan", dream_after_the_first_steps)
-    gone = await wiped(side)
+    gone = await wipe_dreams(side)
     monkeypatch.undo()
     assert gone == done[0].tags > 0
     assert (await run(side)).tags == gone
@@ -295,14 +299,14 @@ async def test_a_dreamt_tag_that_a_caller_uses_later_becomes_an_ordinary_tag(sid
     await run(side)
     name = min((await tags_of(side))["0"])
     await tell(side, item(9, "Something else.", tags=[name]))
-    await wiped(side)
+    await wipe_dreams(side)
     (tag,) = [node for node in (await side.nodes()).values() if node.subtype == "tag"]
     assert (tag.name, tag.metadata, tag.retired_at) == (name, {}, None)
     await sound(side)
 
 
 @pytest.mark.parametrize("how", ["retracted", "updated"])
-async def test_a_retired_item_loses_its_dreams_and_may_come_again(side: Side, how: str) -> None:
+async def test_a_retired_item_loses_its_dreams_until_it_is_sent_again(side: Side, how: str) -> None:
     await tell(side, *items())
     await run(side)
     if how == "retracted":
@@ -312,39 +316,39 @@ async def test_a_retired_item_loses_its_dreams_and_may_come_again(side: Side, ho
     nodes = await side.nodes()
     old = {uid for uid, node in nodes.items() if node.source_id == "0" and node.retired_at is not None}
     assert old
-    assert not [edge for edge in await dreamt(side) if {edge.source, edge.target} & old]
+    assert not [edge for edge in await dreamt_edges(side) if {edge.source, edge.target} & old]
     await tell(side, item(0, _TEXTS[0]))
     await run(side)
     assert (await tags_of(side))["0"]
-    await wiped(side)
-    assert await dreamt(side) == []
+    await wipe_dreams(side)
+    assert await dreamt_edges(side) == []
     assert not [node for node in (await side.nodes()).values() if is_dreamt(node) or node.subtype == "tag"]
     await sound(side)
 
 
-async def test_a_consolidated_item_gets_new_dreams_and_comes_back_without_them(side: Side) -> None:
+async def test_a_macro_event_gets_new_dreams_and_is_restored_without_them(side: Side) -> None:
     await tell(side, *(turn(n, _TEXTS[n % 2] + f" Round {n}.") for n in range(10)))
     await sound(side)
-    before = await whole(side)
+    before = await store_content(side)
     await run(side)
-    assert await dreamt(side)
+    assert await dreamt_edges(side)
     await consolidate(side)
-    assert await dreamt(side) == []
+    assert await dreamt_edges(side) == []
     done = await run(side, replace(_RULES, tags=2))
     assert (done.items, done.dreamt > 0) == (2, True)
     nodes = await side.nodes()
-    assert all(nodes[edge.source].is_macro for edge in await dreamt(side))
+    assert all(nodes[edge.source].is_macro for edge in await dreamt_edges(side))
     await tell(side, turn(3, "That was changed."))
     restored = {uid for uid, node in (await side.nodes()).items() if node.source_id and not node.is_macro}
-    assert not [edge for edge in await dreamt(side) if edge.source in restored]
+    assert not [edge for edge in await dreamt_edges(side) if edge.source in restored]
     await tell(side, turn(3, _TEXTS[1] + " Round 3."))
-    await wiped(side)
+    await wipe_dreams(side)
     await sound(side)
     tags = {node.name for node in (await side.nodes()).values() if node.subtype == "tag"}
     assert tags == {node.name for node in before[0].values() if node.subtype == "tag"}
 
 
-async def test_two_at_once_add_everything_once(side: Side) -> None:
+async def test_concurrent_dream_runs_add_every_tag_once(side: Side) -> None:
     await tell(side, *(item(n, f"{STORM}, number {n}.") for n in range(10, 22)), *items()[2:])
     done = await asyncio.gather(run(side), run(side))
     tags = await tags_of(side)
@@ -353,17 +357,17 @@ async def test_two_at_once_add_everything_once(side: Side) -> None:
     await sound(side)
 
 
-async def test_a_dream_killed_in_a_transaction_changes_nothing_and_the_next_run_continues(
+async def test_a_dream_killed_in_its_transaction_is_done_by_the_next_run(
     side: Side, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await tell(side, *items())
     await sound(side)
-    before = await whole(side)
+    before = await store_content(side)
     with monkeypatch.context() as patch:
         patch.setattr(side.graph, "write", killed_at_step(side.graph.write))  # the tags are put by then
         with pytest.raises(RuntimeError, match="killed"):
             await run(side)
-    assert await whole(side) == before
+    assert await store_content(side) == before
     assert (await run(side)).dreamt == 4
 
 
@@ -371,7 +375,7 @@ async def test_a_dream_killed_in_a_transaction_changes_nothing_and_the_next_run_
     ("bound", "looked_at"),
     [({"most": 2}, [2, 2, 2, 2, 0]), ({"most": 3}, [3, 3, 2]), ({"seconds": 0.0}, [2, 2, 2, 2, 0])],
 )
-async def test_a_run_is_bounded_and_the_next_continues_behind_it(
+async def test_a_bounded_dream_run_is_continued_by_the_next(
     side: Side, bound: dict[str, Any], looked_at: list[int]
 ) -> None:
     await tell(side, *items())
@@ -386,18 +390,18 @@ async def test_a_run_is_bounded_and_the_next_continues_behind_it(
     assert (await run(side)).dreamt == 0
 
 
-async def test_a_slice_ends_at_its_deadline(side: Side) -> None:
+async def test_a_dream_slice_ends_at_its_deadline(side: Side) -> None:
     await tell(side, *items())
     done = await take_turn(dream(side, page=2), DreamSettings(hours=0), None, seconds=0.0)
     assert done is not None and (done.items, done.next is None) == (2, False)
 
 
-async def test_young_items_are_left(side: Side) -> None:
+async def test_dreams_leave_recent_items_alone(side: Side) -> None:
     await tell(side, *items())
     assert (await run(side, DreamRules(before=START - timedelta(days=9)))).dreamt == 0
 
 
-async def test_the_mirror_shows_dreamt_tags_as_such(side: Side, tmp_path: Path) -> None:
+async def test_the_mirror_marks_dreamt_tags_as_auto_tags(side: Side, tmp_path: Path) -> None:
     mirror = Mirror(side.graph, tmp_path / "m", "t")
     await tell(side, *items(tags=["news"]))
     await mirror.sync()
@@ -408,13 +412,13 @@ async def test_the_mirror_shows_dreamt_tags_as_such(side: Side, tmp_path: Path) 
     names = sorted((await tags_of(side))["0"])
     assert f"auto-tags: {', '.join(names)}" in everything(tmp_path / "m")
     assert pages(tmp_path / "m").keys() == before.keys(), "no folder is made of a guess"
-    await wiped(side)
+    await wipe_dreams(side)
     await side.indexer.drain()
     await mirror.sync()
     assert pages(tmp_path / "m") == before
 
 
-async def test_auto_tags_lead_on_where_they_may(side: Side) -> None:
+async def test_auto_tags_connect_results_only_when_dreams_are_enabled(side: Side) -> None:
     await tell(side, item(0, "The amulet was hidden."), item(1, "Edran rode north."))
     nodes = {node.source_id: node for node in (await side.nodes()).values() if node.content_hash is not None}
     found = await side.graph.item_views("t", [node.uid for node in nodes.values()])
@@ -446,7 +450,7 @@ _EYES = st.fixed_dictionaries(
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-async def test_a_tag_that_is_taken_over_never_widens_who_may_see(
+async def test_dreamt_tags_are_taken_only_from_items_of_equal_visibility(
     store: Path, told: list[tuple[dict[str, Any], str, str]]
 ) -> None:
     seen = {str(n): (str(sorted(eyes.items())), context, tenant) for n, (eyes, context, tenant) in enumerate(told)}

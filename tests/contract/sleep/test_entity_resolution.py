@@ -61,7 +61,7 @@ def item(number: str, *people: str, company: tuple[str, ...] = COMPANY, **fields
     return {"id": number, "text": text, "extraction": {"entities": entities}} | fields
 
 
-def two(**fields: Any) -> list[dict[str, Any]]:
+def two_similar_people(**fields: Any) -> list[dict[str, Any]]:
     return [item("1", JOSE, **fields), item("2", ACCENTED, **fields), item("3", ACCENTED, **fields)]
 
 
@@ -85,7 +85,7 @@ async def merges(side: Side) -> list[Edge]:
     return [edge for edge in (await side.edges()).values() if edge.type == MERGED_INTO]
 
 
-async def merged(side: Side) -> set[tuple[str, str]]:
+async def merged_names(side: Side) -> set[tuple[str, str]]:
     nodes = await side.nodes()
     return {(nodes[edge.source].name, nodes[edge.target].name) for edge in await merges(side)}
 
@@ -98,16 +98,16 @@ async def left(side: Side, rules: ResolveRules = RULES) -> list[str]:
     return [one.reason.partition(": ")[2] for one in told]
 
 
-async def whole(side: Side) -> tuple[Mapping[str, Node], set[tuple[str, str, str, str]]]:
+async def store_content(side: Side) -> tuple[Mapping[str, Node], set[tuple[str, str, str, str]]]:
     return plain(await side.nodes()), said(await side.edges())
 
 
 async def test_similar_entities_are_merged_once_into_the_one_with_more_edges(side: Side) -> None:
-    await tell(side, *two())
-    before, payloads = await whole(side), await side.payloads()
+    await tell(side, *two_similar_people())
+    before, payloads = await store_content(side), await side.payloads()
     done = await run(side)
     assert (done.merged, done.left, done.next) == (1, 0, None)
-    assert await merged(side) == {(JOSE, ACCENTED)}
+    assert await merged_names(side) == {(JOSE, ACCENTED)}
     (edge,) = await merges(side)
     (step,) = await side.graph.scan(Steps(), limit=9)
     assert (edge.created_by, edge.properties["step"], edge.created_at) == (RESOLVE, step.id, _LATER)
@@ -117,52 +117,52 @@ async def test_similar_entities_are_merged_once_into_the_one_with_more_edges(sid
     one, other = await entity_by_uid(side.graph, "t", uid(JOSE)), await entity_by_uid(side.graph, "t", uid(ACCENTED))
     assert one.merged_into is not None and one.merged_into.guess
     assert [ref.guess for ref in other.merged] == [True]
-    nodes, edges = await whole(side)
+    nodes, edges = await store_content(side)
     assert (nodes, edges - said({edge.id: edge})) == before, "one edge, and nothing else"
     assert await side.payloads() == payloads
     await sound(side)
     assert (await run(side)).pairs == 0, "of the two there is one left"
 
 
-async def test_a_dry_run_tells_the_same_and_changes_nothing(side: Side) -> None:
-    await tell(side, *two())
-    before = await whole(side)
+async def test_a_dry_run_of_entity_resolution_reports_pairs_and_changes_nothing(side: Side) -> None:
+    await tell(side, *two_similar_people())
+    before = await store_content(side)
     told: list[DecidedPair] = []
     assert (await run(side, told=told, dry=True)).merged == 1
     (decided,) = told
     assert (decided.outcome, [node.name for node in decided.entities]) == (MergeOutcome.MERGE, [JOSE, ACCENTED])
     assert decided.reason == "0.98 same name but for accents and punctuation: 2 entities are named with both"
-    assert await whole(side) == before
+    assert await store_content(side) == before
     assert await side.graph.scan(Steps(), limit=9) == []
 
 
-async def test_names_alone_are_not_enough(side: Side) -> None:
+async def test_entities_are_not_merged_by_name_alone(side: Side) -> None:
     await tell(side, item("1", JOSE), item("2", ACCENTED, company=("Oslo", "Rome")))
     assert await left(side) == ["only the names match: 1 entities are named with both, 2 have to be"]
-    assert await merged(side) == set()
+    assert await merged_names(side) == set()
     page = await candidates(side.graph, "t", ComparisonScope(("c",), None, 0.9, 99), 9)
     assert {page.candidates[0].entity.name, page.candidates[0].other.name} == {JOSE, ACCENTED}, "for a person to judge"
     assert (await run(side, replace(RULES, shared=1))).merged == 1
 
 
-async def test_another_letter_is_another_name_whatever_is_known(side: Side) -> None:
+async def test_names_that_differ_in_a_letter_are_not_merged(side: Side) -> None:
     await tell(side, item("1", "Alexandra Montgomery"), item("2", "Alexandria Montgomery"))
     assert (await run(side, replace(RULES, threshold=0.85, shared=1))).pairs == 0
 
 
-async def test_the_threshold_decides_which_names_are_alike(side: Side) -> None:
+async def test_the_threshold_decides_which_similar_names_are_merged(side: Side) -> None:
     await tell(side, item("1", "Lima, Jose"), item("2", "Jose Lima"), item("3", "J. Berg"), item("4", "Jo Berg"))
     assert (await run(side, replace(RULES, threshold=0.98))).pairs == 0
     assert (await run(side)).merged == 1
     assert (await run(side, replace(RULES, threshold=0.85))).merged == 1
-    assert {frozenset(pair) for pair in await merged(side)} == {
+    assert {frozenset(pair) for pair in await merged_names(side)} == {
         frozenset({"Lima, Jose", "Jose Lima"}),
         frozenset({"J. Berg", "Jo Berg"}),
     }
 
 
-async def test_company_that_everything_is_named_with_is_no_evidence(side: Side) -> None:
-    await tell(side, *two(), *(item(f"x{n}", f"Somebody {chr(97 + n)}") for n in range(20)))
+async def test_ubiquitous_shared_neighbours_are_no_evidence_for_a_merge(side: Side) -> None:
+    await tell(side, *two_similar_people(), *(item(f"x{n}", f"Somebody {chr(97 + n)}") for n in range(20)))
     assert "0 entities are named with both" in (await left(side))[0]
 
 
@@ -170,7 +170,7 @@ async def test_two_speakers_of_one_conversation_are_not_merged(side: Side) -> No
     turns = [item(str(n), speaker=(JOSE, ACCENTED)[n % 2], flow_id="chat") for n in range(4)]
     await tell(side, *turns)
     assert await left(side) == ["both speak in one conversation"]
-    assert await merged(side) == set()
+    assert await merged_names(side) == set()
 
 
 async def test_speakers_of_separate_conversations_are_merged_only_as_one_user(side: Side) -> None:
@@ -180,8 +180,8 @@ async def test_speakers_of_separate_conversations_are_merged_only_as_one_user(si
     assert "nothing says that they are one user" in (await left(side))[0]
 
 
-async def test_two_in_one_memory_are_two(side: Side) -> None:
-    await tell(side, *two(), item("both", JOSE, ACCENTED))
+async def test_entities_named_in_one_item_are_not_merged(side: Side) -> None:
+    await tell(side, *two_similar_people(), item("both", JOSE, ACCENTED))
     assert await left(side) == ["one memory names both"]
 
 
@@ -190,11 +190,11 @@ async def test_entities_joined_by_an_edge_are_not_merged(side: Side, relation: s
     told = item("4", "Ben")
     told["extraction"]["relations"] = [{"source": JOSE, "type": relation, "target": ACCENTED, "desc": "cousin"}]
     told["extraction"]["entities"] += [{"name": name, "subtype": "person"} for name in (JOSE, ACCENTED)]
-    await tell(side, *two(), told)
+    await tell(side, *two_similar_people(), told)
     assert await left(side) == ["an edge joins the two"]
 
 
-async def test_who_has_another_place_in_a_family_is_another(side: Side) -> None:
+async def test_people_with_different_relatives_are_not_merged(side: Side) -> None:
     def kin(number: str, name: str, desc: str) -> dict[str, Any]:
         told = item(number, name, "Tom")
         told["extraction"]["relations"] = [{"source": "Tom", "type": "HAS_RELATIONSHIP", "target": name, "desc": desc}]
@@ -218,7 +218,7 @@ async def test_entities_with_different_attribute_values_are_not_merged(side: Sid
 
 
 @pytest.mark.parametrize("other", [{"context": "elsewhere"}, {"tenant": "u"}])
-async def test_nothing_is_merged_across_contexts_and_tenants(side: Side, other: dict[str, str]) -> None:
+async def test_entities_are_not_merged_across_contexts_and_tenants(side: Side, other: dict[str, str]) -> None:
     await tell(side, item("1", JOSE))
     await tell(side, item("2", ACCENTED), **other)
     assert (await run(side)).pairs == 0
@@ -230,36 +230,36 @@ async def test_nothing_is_merged_across_contexts_and_tenants(side: Side, other: 
     assert [step.tenant for step in await side.graph.scan(Steps(), limit=9)] == ["t"]
 
 
-async def test_a_persons_merge_or_split_stands(side: Side) -> None:
-    await tell(side, *two())
+async def test_entities_split_by_a_person_are_not_merged(side: Side) -> None:
+    await tell(side, *two_similar_people())
     await split(side.graph, DECISION, uid(JOSE), uid(ACCENTED))
     assert (await run(side)).pairs == 0
-    assert await merged(side) == set()
+    assert await merged_names(side) == set()
 
 
-async def test_a_step_is_undone_exactly_and_never_done_again(side: Side) -> None:
-    await tell(side, *two())
-    before = await whole(side)
+async def test_an_undone_merge_is_neither_repeated_nor_proposed(side: Side) -> None:
+    await tell(side, *two_similar_people())
+    before = await store_content(side)
     await run(side)
     (step,) = await side.graph.scan(Steps(tenant="t"), limit=9)
     with pytest.raises(MissingRecordError, match="grace period"):
         await undo(side, step.id, now=_LATER + timedelta(days=8))
     assert await undo(side, step.id)
-    nodes, edges = await whole(side)
+    nodes, edges = await store_content(side)
     assert nodes == before[0]
     assert {edge[1] for edge in edges - before[1]} == {"DISTINCT_FROM"}
     assert before[1] <= edges
     with pytest.raises(MissingRecordError, match="undone already"):
         await undo(side, step.id)
     assert (await run(side)).pairs == 0
-    assert await merged(side) == set()
+    assert await merged_names(side) == set()
     page = await candidates(side.graph, "t", ComparisonScope(("c",), None, 0.9, 99), 9)
     assert page.candidates == (), "nor is it proposed"
     await sound(side)
 
 
-async def test_an_undone_step_is_remembered_though_what_told_them_apart_is_gone(side: Side) -> None:
-    await tell(side, *two())
+async def test_an_undone_merge_is_remembered_without_its_distinct_from_edge(side: Side) -> None:
+    await tell(side, *two_similar_people())
     await run(side)
     (step,) = await side.graph.scan(Steps(tenant="t"), limit=9)
     await undo(side, step.id)
@@ -271,8 +271,8 @@ async def test_an_undone_step_is_remembered_though_what_told_them_apart_is_gone(
     assert await left(side) == ["a merge of the two was undone"]
 
 
-async def test_a_guess_that_a_person_confirms_is_the_persons(side: Side) -> None:
-    await tell(side, *two())
+async def test_a_guessed_merge_confirmed_by_a_person_cannot_be_undone(side: Side) -> None:
+    await tell(side, *two_similar_people())
     await run(side)
     (step,) = await side.graph.scan(Steps(tenant="t"), limit=9)
     assert await merge(side.graph, DECISION, uid(JOSE), uid(ACCENTED))
@@ -285,7 +285,7 @@ async def test_a_guess_that_a_person_confirms_is_the_persons(side: Side) -> None
 
 
 async def test_a_merge_that_a_person_split_counts_as_undone(side: Side) -> None:
-    await tell(side, *two())
+    await tell(side, *two_similar_people())
     await run(side)
     (step,) = await side.graph.scan(Steps(tenant="t"), limit=9)
     await split(side.graph, DECISION, uid(JOSE))
@@ -293,7 +293,7 @@ async def test_a_merge_that_a_person_split_counts_as_undone(side: Side) -> None:
     assert not await undo(side, step.id)
 
 
-async def test_two_at_once_merge_everything_once(side: Side) -> None:
+async def test_concurrent_entity_resolutions_merge_every_pair_once(side: Side) -> None:
     names = [f"Jos{letter} Lima{chr(97 + n)}" for n in range(4) for letter in "eé"]
     await tell(side, *(item(str(n), name) for n, name in enumerate(names)))
     done = await asyncio.gather(run(side), run(side))
@@ -303,48 +303,48 @@ async def test_two_at_once_merge_everything_once(side: Side) -> None:
 
 
 async def test_a_merge_killed_in_its_transaction_changes_nothing(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
-    await tell(side, *two())
-    before = await whole(side)
+    await tell(side, *two_similar_people())
+    before = await store_content(side)
     with monkeypatch.context() as patch:
         patch.setattr(side.graph, "write", killed_at_step(side.graph.write))  # edge and step are put by then
         with pytest.raises(RuntimeError, match="killed"):
             await run(side)
-    assert await whole(side) == before
+    assert await store_content(side) == before
     assert await side.graph.scan(Steps(), limit=9) == []
     assert (await run(side)).merged == 1
 
 
 @pytest.mark.parametrize(("bound", "pairs"), [({"most": 2}, 2), ({"seconds": 0.0}, 1)])
 @pytest.mark.parametrize(("shared", "outcome"), [(2, "merged"), (3, "left")])
-async def test_a_run_is_bounded_and_the_next_continues_behind_it(
+async def test_a_bounded_entity_resolution_is_continued_by_the_next(
     side: Side, shared: int, outcome: str, bound: dict[str, Any], pairs: int
 ) -> None:
     for context, tenant in (("c", "t"), ("d", "t"), ("c", "u")):
         people = [f"Jos{letter} Lima{chr(97 + n)}" for n in range(3) for letter in "eé"]
         told = [item(str(n), name) for n, name in enumerate(people)]
         await tell(side, *told, tenant=tenant, context=context)
-    judged = [getattr(done, outcome) for done in await in_turns(side, replace(RULES, shared=shared), **bound)]
+    judged = [getattr(done, outcome) for done in await run_in_slices(side, replace(RULES, shared=shared), **bound)]
     assert max(judged) == pairs
     assert sum(judged) == 9
     assert len(await merges(side)) == (9 if outcome == "merged" else 0)
 
 
-async def test_a_slice_ends_at_its_deadline(side: Side) -> None:
+async def test_an_entity_resolution_slice_ends_at_its_deadline(side: Side) -> None:
     people = [f"Jos{letter} Lima{chr(97 + n)}" for n in range(3) for letter in "eé"]
     await tell(side, *(item(str(n), name) for n, name in enumerate(people)))
     done = await take_turn(EntityResolver(side.graph, REGISTRY), ResolveSettings(), None, seconds=0.0)
     assert done is not None and (done.merged, done.next is None) == (1, False)
 
 
-async def test_names_are_compared_so_many_at_a_time(side: Side) -> None:
+async def test_names_are_compared_in_batches_of_the_configured_size(side: Side) -> None:
     people = [f"Lima{chr(97 + n)} Jos{letter}" for n in range(3) for letter in "eé"]
     await tell(side, *(item(str(n), name, company=("Aa", "Ab")) for n, name in enumerate(people)))
-    turns = await in_turns(side, replace(RULES, names=5), most=99)
+    turns = await run_in_slices(side, replace(RULES, names=5), most=99)
     assert [done.names for done in turns] == [5, 3]
     assert [done.merged for done in turns] == [1, 1], "of the third pair each name is in another lot"
 
 
-async def in_turns(side: Side, rules: ResolveRules, **bound: Any) -> list[ResolveReport]:
+async def run_in_slices(side: Side, rules: ResolveRules, **bound: Any) -> list[ResolveReport]:
     """Run turn by turn, each from where the one before came to, as a message to a worker tells it."""
     done = await run(side, rules, names=rules.names, **bound)
     turns = [done]
@@ -356,9 +356,9 @@ async def in_turns(side: Side, rules: ResolveRules, **bound: Any) -> list[Resolv
     return turns
 
 
-async def test_nobody_sees_more_by_a_guess(side: Side) -> None:
+async def test_a_guessed_merge_does_not_widen_visibility(side: Side) -> None:
     secret = {"sensitivity": "personal", "about": [ACCENTED]}
-    await tell(side, *two(), {"id": "s", "text": "The secret of the safe.", **secret})
+    await tell(side, *two_similar_people(), {"id": "s", "text": "The secret of the safe.", **secret})
     asked = {"query": "the secret of the safe", "viewer": {"user": JOSE, "context": "c"}}
     before = {result.id for result in (await side.retrieve(asked, "t")).results}
     assert (await run(side)).merged == 1
@@ -368,7 +368,7 @@ async def test_nobody_sees_more_by_a_guess(side: Side) -> None:
     assert "s" in {result.id for result in (await side.retrieve(asked, "t")).results}, "a person may say so"
 
 
-async def test_nothing_private_speaks_for_a_merge_that_others_see(side: Side) -> None:
+async def test_private_items_are_no_evidence_for_a_merge_of_public_entities(side: Side) -> None:
     private: dict[str, Any] = {"sensitivity": "personal", "about": ["Ana"]}
     await tell(side, item("1", JOSE, **private), item("2", ACCENTED))
     assert "0 entities are named with both" in (await left(side))[0]
@@ -377,7 +377,7 @@ async def test_nothing_private_speaks_for_a_merge_that_others_see(side: Side) ->
 
 
 async def test_erasing_a_person_does_not_erase_entities_merged_by_a_guess(side: Side) -> None:
-    await tell(side, *two())
+    await tell(side, *two_similar_people())
     await run(side)
     chosen = await choose_person(side.graph, "t", JOSE, "c", with_mentions=True)
     nodes = await side.nodes()
@@ -387,7 +387,7 @@ async def test_erasing_a_person_does_not_erase_entities_merged_by_a_guess(side: 
 
 @pytest.mark.parametrize(("gone", "name"), [(["1"], JOSE), (["2", "3"], ACCENTED)])
 async def test_a_guessed_merge_keeps_no_entity_without_evidence(side: Side, gone: list[str], name: str) -> None:
-    await tell(side, *two())
+    await tell(side, *two_similar_people())
     await run(side)
     await side.retract({"context": "c", "ids": gone}, "t")
     retired = {node.name for node in (await side.nodes()).values() if node.retired_at and node.label is Label.ENTITY}
@@ -398,8 +398,8 @@ async def test_a_guessed_merge_keeps_no_entity_without_evidence(side: Side, gone
     await sound(side)
 
 
-async def test_what_is_told_later_stays_with_the_name_it_is_told_of(side: Side) -> None:
-    await tell(side, *two())
+async def test_items_after_a_guessed_merge_stay_with_the_entity_they_name(side: Side) -> None:
+    await tell(side, *two_similar_people())
     await run(side)
     await tell(side, item("later", JOSE), item("said", speaker=JOSE))
     chosen = await choose_person(side.graph, "t", JOSE, "c", with_mentions=True)
@@ -410,9 +410,9 @@ async def test_what_is_told_later_stays_with_the_name_it_is_told_of(side: Side) 
     assert (await choose_person(side.graph, "t", JOSE, "c", with_mentions=True)).items == chosen.items
 
 
-async def test_a_guess_that_something_speaks_against_by_now_is_taken_back_for_good(side: Side) -> None:
-    await tell(side, *two())
-    before = await whole(side)
+async def test_a_guessed_merge_contradicted_later_is_split_permanently(side: Side) -> None:
+    await tell(side, *two_similar_people())
+    before = await store_content(side)
     await run(side)
     assert (await run(side)).split == 0
     await tell(side, *(item(f"t{n}", speaker=(JOSE, ACCENTED)[n % 2], flow_id="chat") for n in range(2)))
@@ -423,7 +423,7 @@ async def test_a_guess_that_something_speaks_against_by_now_is_taken_back_for_go
     done = await asyncio.gather(run(side), run(side))
     assert [sum(one.split for one in done), sum(one.merged for one in done)] == [1, 0]
     assert await merges(side) == []
-    assert before[1] <= (await whole(side))[1]
+    assert before[1] <= (await store_content(side))[1]
     (step,) = await side.graph.scan(Steps(tenant="t"), limit=9)
     assert (step.outcome, step.reason) == (Outcome.UNDONE, "both speak in one conversation")
     await side.retract({"context": "c", "ids": ["t0", "t1"]}, "t")
@@ -431,8 +431,8 @@ async def test_a_guess_that_something_speaks_against_by_now_is_taken_back_for_go
     await sound(side)
 
 
-async def test_a_persons_merge_is_not_doubted(side: Side) -> None:
-    await tell(side, *two(), item("both", JOSE, ACCENTED))
+async def test_entity_resolution_does_not_split_a_persons_merge(side: Side) -> None:
+    await tell(side, *two_similar_people(), item("both", JOSE, ACCENTED))
     await merge(side.graph, DECISION, uid(JOSE), uid(ACCENTED))
     assert (await run(side)).split == 0
     assert len(await merges(side)) == 1
@@ -464,11 +464,9 @@ _TOLD = st.fixed_dictionaries(
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-async def test_whatever_is_told_nobody_sees_more_and_undoing_all_restores_everything(
-    store: Path, told: list[dict[str, Any]]
-) -> None:
+async def test_random_guessed_merges_keep_visibility_and_can_be_undone(store: Path, told: list[dict[str, Any]]) -> None:
     async with embedded(store) as side:
-        await tell(side, *two())
+        await tell(side, *two_similar_people())
         for number, one in enumerate(told):
             about = [one["name"] if one["own"] else "Ana"]
             made = item(f"n{number}", one["name"], company=one["company"], sensitivity=one["sensitivity"], about=about)
@@ -481,7 +479,7 @@ async def test_whatever_is_told_nobody_sees_more_and_undoing_all_restores_everyt
                 found |= {(tenant, who, result.uid) for result in (await side.retrieve(asked, tenant)).results}
             return found
 
-        before, seen_before = await whole(side), await seen()
+        before, seen_before = await store_content(side), await seen()
         await run(side, replace(RULES, shared=1))
         assert await merges(side)
         assert await seen() == seen_before
@@ -492,7 +490,7 @@ async def test_whatever_is_told_nobody_sees_more_and_undoing_all_restores_everyt
             assert (left.tenant, left.context, left.subtype) == (right.tenant, right.context, right.subtype)
         for step in await side.graph.scan(Steps(), limit=99):
             assert await undo(side, step.id)
-        restored = await whole(side)
+        restored = await store_content(side)
         assert restored[0] == before[0]
         assert {edge for edge in restored[1] if edge[1] != "DISTINCT_FROM"} == before[1]
         await run(side, replace(RULES, shared=1))

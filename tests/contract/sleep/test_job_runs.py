@@ -11,7 +11,7 @@ from vicw_shared.ports import JobRun
 BEGUN = JobRun("dream", AT, AT + timedelta(seconds=5), 1)
 
 
-async def test_the_last_round_of_each_task_is_kept(graph: Graph) -> None:
+async def test_the_last_run_of_each_job_is_stored(graph: Graph) -> None:
     assert await graph.log.job_runs() == []
     await graph.log.record_job_run(BEGUN)
     other = JobRun("consolidation", AT, AT, error="the index 'x' is \N{SNOWMAN} away")

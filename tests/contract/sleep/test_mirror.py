@@ -23,7 +23,7 @@ def item(name: str, text: str, number: int, **fields: object) -> tuple[list[Node
     return [event, passage], [edge("EVIDENCED_BY", name, f"{name} passage")]
 
 
-async def test_a_mirror_follows(graph: Graph, tmp_path: Path) -> None:
+async def test_a_mirror_sync_equals_a_fresh_build(graph: Graph, tmp_path: Path) -> None:
     mirror = Mirror(graph, tmp_path / "m", "t")
     tags = [node(name, Label.CONCEPT, subtype="tag") for name in ("amulet", "storm")]
     for number in range(60):
@@ -48,7 +48,7 @@ async def test_a_mirror_follows(graph: Graph, tmp_path: Path) -> None:
     assert await graph.item_views("t", [make_uid("i7")]) == []
 
 
-async def test_a_clock_that_was_ahead_for_a_run_hides_nothing(
+async def test_a_mirror_sync_after_a_clock_ahead_misses_no_change(
     graph: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mirror = Mirror(graph, tmp_path / "m", "t")

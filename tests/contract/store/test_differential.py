@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
-from support.answers.comparison import agree, same_edges
+from support.answers.comparison import assert_same_answers, same_edges
 from support.generators.example_count import TIMES
 from support.generators.knowledge_requests import FOLDER, PAGES
 from support.generators.requests import BEGINNINGS, INGESTS, KEYS, RETRACTIONS, RETRIEVES, TENANTS, UPDATES, WORDS
@@ -43,7 +43,7 @@ class Stage:
     patch: pytest.MonkeyPatch
 
 
-def test_both_pairs_of_stores_tell_the_same(
+def test_embedded_and_platform_stores_answer_alike(
     request: pytest.FixtureRequest, neo4j_server: Neo4jServer, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with asyncio.Runner() as runner:
@@ -130,7 +130,7 @@ class Story(RuleBasedStateMachine):
     def _ask(self, request: dict[str, Any], tenant: str) -> None:
         self._clock.next_operation()
         ours, theirs = (self._run(side.retrieve(request, tenant)) for side in self._sides)
-        agree(ours, theirs, request["limit"])
+        assert_same_answers(ours, theirs, request["limit"])
 
     @rule(word=WORDS, request=RETRIEVES, tenant=TENANTS)
     def find_by_words(self, word: str, request: dict[str, Any], tenant: str) -> None:

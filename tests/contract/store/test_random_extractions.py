@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from support.generators.example_count import TIMES
-from support.generators.extractions import throw
+from support.generators.extractions import ingest_random_extractions
 from support.servers.neo4j.server import Neo4jServer
 from support.stores.pairs import platform
 from support.stores.qdrant import server_if_any
@@ -32,7 +32,7 @@ async def test_random_extractions_leave_the_stores_clean(
                 await side.indexer.drain()
             await side.ingest({"context": "ctx", "items": items, "extract": extract}, "t", None)
 
-        await throw(COUNT, side.graph, ingest)
+        await ingest_random_extractions(COUNT, side.graph, ingest)
         await side.indexer.drain()
         report = await side.check()
         assert (report.violations, report.waiting) == ([], 0)

@@ -18,7 +18,7 @@ async def fill(graph: Graph) -> None:
     await put(graph, [node("others", tenant="u")], tenant="u")
 
 
-async def test_uses_add_up_and_the_latest_stays(graph: Graph) -> None:
+async def test_usage_counts_add_up_and_keep_the_latest_time(graph: Graph) -> None:
     await fill(graph)
     assert await graph.uses.uses("t", [A, B]) == {}
     later = AT + timedelta(hours=1)
@@ -29,14 +29,14 @@ async def test_uses_add_up_and_the_latest_stays(graph: Graph) -> None:
     await graph.uses.add_uses("t", {}, later)
 
 
-async def test_nothing_is_noted_of_what_there_is_not_or_is_anothers(graph: Graph) -> None:
+async def test_uses_of_unknown_or_foreign_nodes_are_not_counted(graph: Graph) -> None:
     await fill(graph)
     await graph.uses.add_uses("t", {make_uid("nothing"): 1, OTHERS: 1, A: 1}, AT)
     assert await graph.uses.uses("t", [make_uid("nothing"), OTHERS, A]) == {A: Use(1, AT)}
     assert await graph.uses.uses("u", [OTHERS, A]) == {}
 
 
-async def test_uses_outlive_a_change_and_go_with_their_item(graph: Graph) -> None:
+async def test_usage_counts_survive_an_update_and_are_deleted_with_their_item(graph: Graph) -> None:
     await fill(graph)
     await graph.uses.add_uses("t", {A: 1, B: 1}, AT)
     await put(graph, [node("a", speaker="Ana")])
@@ -52,7 +52,7 @@ async def test_concurrent_usage_counts_lose_nothing(graph: Graph) -> None:
     assert await graph.uses.uses("t", [A, B]) == {A: Use(20, AT), B: Use(20, AT)}
 
 
-async def test_uses_are_no_nodes(graph: Graph) -> None:
+async def test_usage_counts_are_not_graph_nodes(graph: Graph) -> None:
     await fill(graph)
     before = await graph.audit.count(Label.ENTITY)
     await graph.uses.add_uses("t", {A: 1}, AT)
@@ -60,7 +60,7 @@ async def test_uses_are_no_nodes(graph: Graph) -> None:
     assert [one.uid for one in await graph.scan(Nodes(Label.ENTITY), limit=9)] == sorted([A, OTHERS])
 
 
-async def test_uses_are_handed_on_the_most_and_the_latest(graph: Graph) -> None:
+async def test_transferred_uses_take_the_highest_count_and_latest_time(graph: Graph) -> None:
     await fill(graph)
     await put(graph, [node("c"), node("d")])
     later, uids = AT + timedelta(hours=1), [make_uid("c"), make_uid("d")]
@@ -74,7 +74,7 @@ async def test_uses_are_handed_on_the_most_and_the_latest(graph: Graph) -> None:
     assert await graph.uses.uses("t", [A]) == {A: Use(3, AT)}
 
 
-async def test_uses_are_raised_and_no_more_by_the_same_again(graph: Graph) -> None:
+async def test_raising_usage_counts_is_idempotent(graph: Graph) -> None:
     await fill(graph)
     earlier, later = AT - timedelta(hours=1), AT + timedelta(hours=1)
     await graph.uses.add_uses("t", {A: 5}, AT)
@@ -88,7 +88,7 @@ async def test_uses_are_raised_and_no_more_by_the_same_again(graph: Graph) -> No
     await graph.write("t", "c", lambda transaction: transaction.raise_uses({}))
 
 
-async def test_the_time_since_the_latest_request_is_known(graph: Graph) -> None:
+async def test_the_seconds_since_the_latest_question_are_recorded(graph: Graph) -> None:
     assert await graph.uses.seconds_since_question() is None
     for _ in range(2):
         await graph.uses.record_question()

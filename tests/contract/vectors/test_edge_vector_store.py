@@ -18,7 +18,7 @@ POINT = Point(
 )
 
 
-async def test_edge_keeps_what_it_acknowledged_and_knows_an_unclean_end(store: Path) -> None:
+async def test_edge_keeps_acknowledged_points_and_detects_an_unclean_shutdown(store: Path) -> None:
     path = store / "vectors"
     first = EdgeVectorStore(path, SIZE)
     assert not first.unclean

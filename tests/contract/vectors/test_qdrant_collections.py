@@ -71,7 +71,7 @@ def a_point(size: int = 4) -> Point:
     return Point("00000000-0000-0000-0000-000000000001", vector, None, {"tenant": "t", "label": "Chunk"})
 
 
-async def test_an_empty_server_gets_a_collection_that_remembers_its_model(collections: QdrantCollections) -> None:
+async def test_opening_creates_a_collection_that_records_its_model(collections: QdrantCollections) -> None:
     assert await collections.current() is None
     opened = await collections.open(MODEL)
     assert (opened.model, opened.points, opened.current) == (MODEL, 0, True)
@@ -79,7 +79,7 @@ async def test_an_empty_server_gets_a_collection_that_remembers_its_model(collec
     assert await collections.all() == [opened]
 
 
-async def test_whoever_has_to_know_is_told_before_a_missing_collection_is_made(client: AsyncQdrantClient) -> None:
+async def test_before_create_is_called_before_a_missing_collection_is_created(client: AsyncQdrantClient) -> None:
     told: list[tuple[ModelIdentity, bool]] = []
 
     async def tell(model: ModelIdentity) -> None:
@@ -111,7 +111,7 @@ async def test_a_collection_of_another_model_is_refused(collections: QdrantColle
     assert [each.model for each in await collections.all()] == [MODEL]
 
 
-async def test_a_new_model_is_built_beside_the_old_one_and_swapped_in(
+async def test_a_new_models_collection_is_built_beside_the_old_and_swapped(
     client: AsyncQdrantClient, collections: QdrantCollections
 ) -> None:
     old = await collections.open(MODEL)
@@ -132,7 +132,7 @@ async def test_a_new_model_is_built_beside_the_old_one_and_swapped_in(
             await unknown(old.name)
 
 
-async def test_what_others_keep_on_the_server_is_neither_seen_nor_taken(
+async def test_collections_of_other_applications_are_not_listed_or_changed(
     client: AsyncQdrantClient, collections: QdrantCollections
 ) -> None:
     alias = collections.name_of(MODEL).rsplit("-", 2)[0]
@@ -148,7 +148,7 @@ async def test_what_others_keep_on_the_server_is_neither_seen_nor_taken(
         await collections.open(MODEL)
 
 
-async def test_many_services_may_start_at_once_on_an_empty_server(
+async def test_concurrent_starts_on_an_empty_server_open_one_collection(
     collections: QdrantCollections, qdrant_server: QdrantServer
 ) -> None:
     alias = collections.name_of(MODEL).rsplit("-", 2)[0]
@@ -161,7 +161,7 @@ async def test_many_services_may_start_at_once_on_an_empty_server(
 
 
 @pytest.mark.usefixtures("qdrant_server")  # the local mode does not have it
-async def test_every_filterable_field_has_an_index_once_it_is_open(
+async def test_opening_a_collection_creates_all_payload_indexes(
     client: AsyncQdrantClient, collections: QdrantCollections
 ) -> None:
     name = (await collections.open(MODEL)).name
@@ -185,7 +185,7 @@ async def test_a_filter_without_an_index_is_refused(client: AsyncQdrantClient, c
 
 
 @pytest.mark.usefixtures("qdrant_server")  # the local mode does not have it
-async def test_vectors_of_another_size_are_another_models(
+async def test_vectors_of_another_size_are_refused_as_a_model_mismatch(
     client: AsyncQdrantClient, collections: QdrantCollections
 ) -> None:
     store = QdrantVectorStore(client, (await collections.open(MODEL)).name)
@@ -194,7 +194,7 @@ async def test_vectors_of_another_size_are_another_models(
 
 
 @pytest.mark.usefixtures("qdrant_server")  # the local mode does not have it
-async def test_the_originals_are_on_disk_and_a_byte_a_dimension_in_memory(
+async def test_full_vectors_are_on_disk_and_quantized_ones_in_memory(
     client: AsyncQdrantClient, collections: QdrantCollections
 ) -> None:
     name = (await collections.open(MODEL)).name

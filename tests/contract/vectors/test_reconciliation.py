@@ -39,7 +39,7 @@ async def ingest(side: Side, *items: dict[str, Any]) -> None:
     await side.ingest({"context": "c", "items": list(items)}, "t", None)
 
 
-async def spoil(side: Side, count: int = 1, **fields: object) -> list[str]:
+async def change_payloads(side: Side, count: int = 1, **fields: object) -> list[str]:
     """Write other fields into so many payloads, None to leave one out; return the points."""
     payloads = await side.vectors.payloads(sorted(await side.payloads())[:count])
     spoilt = {
@@ -50,16 +50,16 @@ async def spoil(side: Side, count: int = 1, **fields: object) -> list[str]:
     return sorted(spoilt)
 
 
-def stale_so_far() -> float:
+def count_stale_points() -> float:
     return REGISTRY.get_sample_value("vicw_reconcile_stale_total") or 0
 
 
-async def test_a_payload_that_is_not_the_graphs_is_told_and_rewritten(side: Side) -> None:
-    before, counted = await side.payloads(), stale_so_far()
-    (point,) = await spoil(side, sensitivity="public", about=None)
+async def test_a_payload_that_differs_from_the_graph_is_reported_and_rewritten(side: Side) -> None:
+    before, counted = await side.payloads(), count_stale_points()
+    (point,) = await change_payloads(side, sensitivity="public", about=None)
     assert (await side.check()).violations == [f"Point {point} differs from the graph: about, sensitivity"]
     assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == ReconcileReport(0, 1, 0, None)
-    assert stale_so_far() == counted + 1
+    assert count_stale_points() == counted + 1
     report = await side.check()
     assert (report.violations, report.waiting) == ([], 0), "it waits in the outbox, and the passage stays indexed"
     await side.indexer.drain()
@@ -68,9 +68,9 @@ async def test_a_payload_that_is_not_the_graphs_is_told_and_rewritten(side: Side
     assert await side.graph.outbox.queued([point]) == set()
 
 
-async def test_a_point_of_another_text_is_made_anew(side: Side) -> None:
+async def test_a_point_with_a_stale_text_is_embedded_again(side: Side) -> None:
     before = await side.payloads()
-    (point,) = await spoil(side, text="another text", tags=None)
+    (point,) = await change_payloads(side, text="another text", tags=None)
     assert (await side.check()).violations == [f"Point {point} differs from the graph: tags, text"]
     assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == ReconcileReport(0, 1, 0, None)
     await side.indexer.drain()
@@ -78,7 +78,7 @@ async def test_a_point_of_another_text_is_made_anew(side: Side) -> None:
     assert (await side.check()).violations == []
 
 
-async def test_a_point_of_a_passage_that_proves_nothing_is_removed(side: Side) -> None:
+async def test_a_point_of_a_passage_without_an_item_is_removed(side: Side) -> None:
     lone = node("lone", Label.CHUNK, text="of nothing")
     await put(side.graph, [lone])
     await side.indexer.drain()
@@ -93,7 +93,7 @@ async def test_a_point_of_a_passage_that_proves_nothing_is_removed(side: Side) -
 
 
 @pytest.mark.parametrize(("looks", "left"), [(1, True), (2, False)], ids=["waited for", "removed, and made anew"])
-async def test_a_point_whose_passage_is_stored_meanwhile_is_no_orphan(
+async def test_a_point_whose_passage_is_stored_meanwhile_is_not_orphaned(
     side: Side, monkeypatch: pytest.MonkeyPatch, looks: int, left: bool
 ) -> None:
     (point, *_) = sorted(await side.payloads())
@@ -122,7 +122,7 @@ async def test_queued_points_are_no_violation_and_not_queued_again(side: Side) -
 
 
 async def test_points_updated_between_two_comparisons_are_left_alone(side: Side) -> None:
-    (point,) = await spoil(side, sensitivity="public")
+    (point,) = await change_payloads(side, sensitivity="public")
     old = await side.vectors.payloads([point])
     await reconcile(side.graph.outbox, side.graph.audit, side.vectors)
     await side.indexer.drain()
@@ -143,7 +143,7 @@ async def test_points_updated_between_two_comparisons_are_left_alone(side: Side)
     assert looks == [5, 5]
 
 
-async def test_a_lost_index_is_whole_when_all_from_before_have_their_points(side: Side) -> None:
+async def test_a_lost_index_counts_as_rebuilt_once_all_earlier_points_exist(side: Side) -> None:
     passages = sorted(await side.payloads())
     await side.vectors.delete(passages)
     lost = ReconcileBookmark(lost_at=now())
@@ -189,8 +189,8 @@ async def test_a_missing_point_on_any_page_keeps_the_mark_of_a_lost_index(side: 
     assert await rebuilt() == lost.lost_at
 
 
-async def test_a_long_comparison_is_made_page_by_page(side: Side) -> None:
-    spoilt = await spoil(side, 5, portable=0)
+async def test_reconciliation_is_continued_page_by_page(side: Side) -> None:
+    spoilt = await change_payloads(side, 5, portable=0)
     assert len((await side.check()).violations) == 5
     place: ReconcileBookmark | None = ReconcileBookmark()
     found: list[int] = []

@@ -100,7 +100,7 @@ async def test_known_candidates_are_scored_as_a_search_would(vectors: VectorStor
     assert (no_ids, no_terms) == ({}, {})
 
 
-async def test_a_point_without_a_vector_is_found_by_its_words_alone(vectors: VectorStore) -> None:
+async def test_a_point_without_a_dense_vector_is_found_by_sparse_search_only(vectors: VectorStore) -> None:
     whole = point(0, terms={7: 1.0})
     await vectors.upsert([whole, point(1, terms={7: 1.0})])
     await vectors.upsert([Point(whole.id, None, whole.sparse, {**whole.payload, "light": 1})])
@@ -113,7 +113,7 @@ async def test_a_point_without_a_vector_is_found_by_its_words_alone(vectors: Vec
     assert await vectors.ids(after=None, limit=9) == [name(0), name(1)]
 
 
-async def test_vectors_are_handed_out_as_they_were_given(vectors: VectorStore) -> None:
+async def test_dense_vectors_are_read_back_as_stored(vectors: VectorStore) -> None:
     assert await vectors.dense([]) == {}
     statement = point(2, lean=0.25, label="Event")
     await vectors.upsert(
@@ -174,7 +174,7 @@ async def test_a_tiny_tenant_gets_its_full_count_beside_a_huge_one(vectors: Vect
     assert len(hits) == 12
 
 
-async def test_scope_filters(vectors: VectorStore) -> None:
+async def test_search_filters_by_context_domain_and_tags(vectors: VectorStore) -> None:
     await vectors.upsert(
         [
             point(0, context="a", domain="coding", tags=["x", "y"]),
@@ -196,7 +196,7 @@ async def test_scope_filters(vectors: VectorStore) -> None:
     assert await found(tags_none=("y",)) == {4, 8}
 
 
-async def test_time_filters(vectors: VectorStore) -> None:
+async def test_search_filters_by_expiry_as_of_and_known_at(vectors: VectorStore) -> None:
     def at(days: int) -> int:
         return to_ms(NOW + timedelta(days=days))
 
@@ -223,7 +223,7 @@ async def test_time_filters(vectors: VectorStore) -> None:
     assert await found(known_at=NOW - timedelta(days=6)) == {0, 4, 8}, "believed then, right or wrong"
 
 
-async def test_audience_filters(vectors: VectorStore) -> None:
+async def test_search_filters_by_audience_and_sensitivity(vectors: VectorStore) -> None:
     await vectors.upsert(
         [
             point(0),
@@ -243,7 +243,7 @@ async def test_audience_filters(vectors: VectorStore) -> None:
     assert await found(context="home") == {0, 12}
 
 
-async def test_passages_of_given_items_are_left_out(vectors: VectorStore) -> None:
+async def test_search_leaves_out_passages_of_excluded_items(vectors: VectorStore) -> None:
     await vectors.upsert([point(n, terms={7: 1.0}, item=f"item-{n % 3}") for n in range(9)])
     sparse = SparseVector((7,), (1.0,))
     for query in ({"dense": axis(0)}, {"sparse": sparse}):
@@ -251,7 +251,7 @@ async def test_passages_of_given_items_are_left_out(vectors: VectorStore) -> Non
         assert sorted(uuid.UUID(h.id).int for h in hits) == [1, 4, 7]
 
 
-async def test_a_tenant_sees_nothing_of_another(vectors: VectorStore) -> None:
+async def test_search_returns_nothing_of_another_tenant(vectors: VectorStore) -> None:
     await vectors.upsert([point(0, terms={7: 1.0}, item="i", tags=["x"])])
     other = {"tenant": "other"}
     filters: list[dict[str, Any]] = [{}, {"contexts": ("c",)}, {"domains": ("general",)}, {"tags_any": ("x",)}]
@@ -262,7 +262,7 @@ async def test_a_tenant_sees_nothing_of_another(vectors: VectorStore) -> None:
     assert await vectors.domains("other") == {}
 
 
-async def test_a_search_is_of_passages_or_of_statements(vectors: VectorStore) -> None:
+async def test_a_search_finds_either_passages_or_statements(vectors: VectorStore) -> None:
     await vectors.upsert([point(0, terms={7: 1.0}), point(4, label="Event"), point(8, label="Event")])
     assert await dense(vectors, axis(0)) == [0]
     hits = await vectors.search(VectorQuery(scope=scope(), limit=9, dense=axis(0), label=Label.EVENT))
@@ -284,7 +284,7 @@ async def test_domains_are_counted_for_each_tenant(vectors: VectorStore) -> None
     assert await vectors.domains("other") == {"law": 1}
 
 
-async def test_domains_are_counted_of_what_everybody_may_see_everywhere(vectors: VectorStore) -> None:
+async def test_public_domain_counts_leave_out_private_and_non_portable_points(vectors: VectorStore) -> None:
     hidden: list[dict[str, Any]] = [{"sensitivity": "personal"}, {"sensitivity": "sensitive"}, {"portable": 0}]
     await vectors.upsert(
         [point(0, domain="prose"), *(point(n, domain="law", **one) for n, one in enumerate(hidden, 1))]
@@ -293,7 +293,7 @@ async def test_domains_are_counted_of_what_everybody_may_see_everywhere(vectors:
     assert await vectors.domains("t") == {"prose": 1, "law": 3}
 
 
-async def test_payloads_come_back_as_they_were(vectors: VectorStore) -> None:
+async def test_payloads_are_read_back_as_stored(vectors: VectorStore) -> None:
     payload: dict[str, Any] = {
         "tenant": "t",
         "text": "naïve ☃\n\x00",
@@ -309,7 +309,7 @@ async def test_payloads_come_back_as_they_were(vectors: VectorStore) -> None:
     assert await vectors.payloads([name(0)]) == {name(0): payload}
 
 
-async def test_nothing_asked_is_nothing_done(vectors: VectorStore) -> None:
+async def test_empty_requests_do_nothing(vectors: VectorStore) -> None:
     await vectors.upsert([])
     await vectors.set_payload({})
     await vectors.delete([])
@@ -321,7 +321,7 @@ async def test_nothing_asked_is_nothing_done(vectors: VectorStore) -> None:
     assert await dense(vectors, axis(0), domains=()) == []
 
 
-async def test_requests_as_large_as_ours_get(vectors: VectorStore) -> None:
+async def test_the_largest_requests_of_the_settings_are_answered(vectors: VectorStore) -> None:
     """The largest answers and the longest lists of a search with the settings as they are, and more."""
     count = 2500
     tags = tuple(f"tag-{n}" for n in range(64))
@@ -342,14 +342,14 @@ async def test_requests_as_large_as_ours_get(vectors: VectorStore) -> None:
     assert await vectors.ids(after=None, limit=5000) == ids[:1]
 
 
-async def test_a_closed_store_says_so(vectors: VectorStore) -> None:
+async def test_a_closed_vector_store_raises_unavailable(vectors: VectorStore) -> None:
     await vectors.close()
     await vectors.close()
     with pytest.raises(UnavailableError, match="closed"):
         await vectors.ids(after=None, limit=1)
 
 
-async def test_which_points_are_there(vectors: VectorStore) -> None:
+async def test_present_returns_the_stored_points_of_all_tenants(vectors: VectorStore) -> None:
     await vectors.upsert([point(1), point(2, tenant="u")])
     assert await vectors.present([name(1), name(2), name(3)]) == {name(1), name(2)}
     assert await vectors.present([]) == set()

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from support.metrics.counters import counted
+from support.metrics.counters import metric_increase
 from support.servers.machine import free_port
 from support.servers.neo4j.server import Neo4jProcess, Neo4jServer
 from support.stores.graph_records import node, put
@@ -98,7 +98,7 @@ async def test_a_query_timeout_names_the_setting_that_ended_it(server: Neo4jServ
 
 
 async def test_opening_with_a_timeout_warms_the_text_index_up(server: Neo4jServer) -> None:
-    searched = counted("vicw_engine_seconds_count", engine="neo4j", operation="find")
+    searched = metric_increase("vicw_engine_seconds_count", engine="neo4j", operation="find")
     async with open_neo4j(server):
         assert searched() == 0
     async with open_with_timeout(server, 2.0):

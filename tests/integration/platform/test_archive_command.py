@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.stores.exports import same
+from support.stores.exports import assert_same_exports
 from support.stores.memory import open_memory
 from unit.standalone.test_archive_command import vicw
 
@@ -35,7 +35,7 @@ def test_export_and_backup_round_trip_between_embedded_and_platform_stores(
     assert "0 waiting\nclean" in vicw("check", "--platform").stdout
     assert "has data in this store" in vicw("import", tmp_path / "one", "--platform").output
     assert vicw("export", "--to", tmp_path / "two", "--platform").exit_code == 0
-    same(tmp_path / "one", tmp_path / "two")
+    assert_same_exports(tmp_path / "one", tmp_path / "two")
     key = vicw("keys", "create", "--platform").stdout.split("_")[1]
     assert vicw("backup", "--to", tmp_path / "backups", "--compress", "--platform").exit_code == 0
     (backup,) = (tmp_path / "backups").iterdir()
@@ -46,4 +46,4 @@ def test_export_and_backup_round_trip_between_embedded_and_platform_stores(
     assert "0 waiting\nclean" in vicw("check", "--data-dir", other).stdout
     assert key in vicw("keys", "list", "--data-dir", other).stdout
     assert vicw("export", "--to", tmp_path / "three", "--data-dir", other).exit_code == 0
-    same(tmp_path / "one", tmp_path / "three")
+    assert_same_exports(tmp_path / "one", tmp_path / "three")

@@ -8,20 +8,20 @@ from collections.abc import AsyncIterator
 import pytest
 
 from integration.platform.conftest import engines, fill, index, lose, store
-from support.fakes.embedding_server import Foreign, serving
+from support.fakes.embedding_server import EmbeddingServer, serve_embeddings
 from vicw_shared.errors import UnavailableError
 from vicw_sleep.reconcile import ReconcileBookmark, reconcile
 from vicw_standalone.reindex.platform import open_platform, reindex
 
 
 @pytest.fixture
-async def model() -> AsyncIterator[Foreign]:
-    async with serving("some-model") as foreign:
+async def model() -> AsyncIterator[EmbeddingServer]:
+    async with serve_embeddings("some-model") as foreign:
         yield foreign
 
 
 @pytest.fixture
-def embedding_url(model: Foreign) -> str:
+def embedding_url(model: EmbeddingServer) -> str:
     return model.url
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from integration.platform.conftest import engines, fill
-from support.fakes.embedding_server import Foreign, serving
+from support.fakes.embedding_server import EmbeddingServer, serve_embeddings
 from vicw_shared.errors import MissingRecordError, ModelMismatchError, StateConflictError
 from vicw_shared.indexes import wait_for_followers
 from vicw_shared.platform.engines import Engines
@@ -21,19 +21,19 @@ KNOWN_SECONDS = 0.3
 
 
 @pytest.fixture
-async def old() -> AsyncIterator[Foreign]:
-    async with serving("old") as foreign:
+async def old() -> AsyncIterator[EmbeddingServer]:
+    async with serve_embeddings("old") as foreign:
         yield foreign
 
 
 @pytest.fixture
-async def new() -> AsyncIterator[Foreign]:
-    async with serving("new") as foreign:
+async def new() -> AsyncIterator[EmbeddingServer]:
+    async with serve_embeddings("new") as foreign:
         yield foreign
 
 
 @pytest.fixture
-def embedding_url(old: Foreign, new: Foreign) -> str:
+def embedding_url(old: EmbeddingServer, new: EmbeddingServer) -> str:
     return f"{old.url},{new.url}"
 
 
@@ -46,7 +46,9 @@ async def identity(opened: Engines, name: str) -> ModelIdentity:
         return (await platform.indexes.servers.find_by_name(name))[1]
 
 
-async def test_reindex_switches_the_model_and_drop_old_removes_the_previous_index(old: Foreign, new: Foreign) -> None:
+async def test_reindex_switches_the_model_and_drop_old_removes_the_previous_index(
+    old: EmbeddingServer, new: EmbeddingServer
+) -> None:
     async with engines() as opened, open_platform() as platform:
         await fill(opened, "a", "b", "c")
         began = time.monotonic()
@@ -99,7 +101,7 @@ async def test_a_model_mismatch_of_graph_and_alias_names_the_reindex_command() -
 
 
 async def test_reindex_leaves_a_model_whose_embedding_server_is_gone(
-    new: Foreign, monkeypatch: pytest.MonkeyPatch
+    new: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with engines() as opened:
         await fill(opened, "a", "b")
@@ -114,7 +116,7 @@ async def test_reindex_leaves_a_model_whose_embedding_server_is_gone(
 
 
 async def test_reindex_to_the_model_in_use_cancels_a_started_change(
-    new: Foreign, monkeypatch: pytest.MonkeyPatch, old: Foreign
+    new: EmbeddingServer, monkeypatch: pytest.MonkeyPatch, old: EmbeddingServer
 ) -> None:
     async with engines() as opened:
         await fill(opened, "a")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from support.fakes.embedding_server import serving_beside
+from support.fakes.embedding_server import serve_embeddings_in_thread
 from support.processes.platform import Service
 from support.processes.server import environment
 from support.servers.neo4j.server import Neo4jServer
@@ -55,7 +55,7 @@ def start(
     with redis_server.client(DATABASE) as client:
         client.flushdb()
     made: list[Service] = []
-    with serving_beside("some-model") as model:
+    with serve_embeddings_in_thread("some-model") as model:
         variables = {
             "PYTHONPATH": os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")]),
             "VICW_NEO4J_URL": neo4j_server.url,

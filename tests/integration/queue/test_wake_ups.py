@@ -13,7 +13,7 @@ import pytest
 import redis
 from pydantic import SecretStr
 
-from support.metrics.counters import counted
+from support.metrics.counters import metric_increase
 from support.servers.redis import RedisProcess, RedisServer
 from vicw_shared.adapters.celery_queue import (
     INDEX,
@@ -65,7 +65,7 @@ async def test_thousands_of_wake_ups_leave_at_most_one_message_per_service(
         for _ in range(500):
             await queue.wake()
 
-    failed = counted("vicw_queue_send_failures_total")
+    failed = metric_increase("vicw_queue_send_failures_total")
     await asyncio.gather(*(requests(queue) for queue in queues))
     assert (1 <= waiting(client, INGEST_QUEUE) <= len(queues), failed()) == (True, 0)
 
@@ -133,7 +133,7 @@ async def test_waking_over_a_full_redis_raises_nothing_and_is_retried_soon(
 ) -> None:
     settings = RedisSettings(url=start_redis().server.database(0))
     queue, app = CeleryQueue(settings), make_celery("test", settings)
-    failed = counted("vicw_queue_send_failures_total")
+    failed = metric_increase("vicw_queue_send_failures_total")
     with connect(settings) as client:
         try:
             client.config_set("maxmemory", 1)

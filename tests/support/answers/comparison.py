@@ -27,7 +27,7 @@ SURE_ERROR = 0.01
 _COUNTED = {"score", "rank", "channels", "passages", "text"}
 
 
-def agree(ours: RetrieveResponse, theirs: RetrieveResponse, limit: int) -> None:
+def assert_same_answers(ours: RetrieveResponse, theirs: RetrieveResponse, limit: int) -> None:
     """Assert that two answers are the same, but for what two engines count in different ways."""
     assert ours.degraded == theirs.degraded == ()
     if ours.intent.model_copy(update={"confidence": 0.0}) != theirs.intent.model_copy(update={"confidence": 0.0}):
@@ -78,7 +78,7 @@ def same_edges(ours: Mapping[str, Edge | GraphEdge], theirs: Mapping[str, Edge |
             assert mine == its
             continue
         assert (mine.type, mine.source, mine.target) == (its.type, its.source, its.target)
-        assert _sure(mine) == pytest.approx(_sure(its), abs=SURE_ERROR), (mine, its)
+        assert _certainty(mine) == pytest.approx(_certainty(its), abs=SURE_ERROR), (mine, its)
         assert mine.weight == pytest.approx(its.weight, abs=SURE_ERROR)
 
 
@@ -88,10 +88,10 @@ def _is_bridge(edge: Edge | GraphEdge) -> bool:
 
 def _may_fail(edge: Edge | GraphEdge) -> bool:
     """Tell whether a bridge is so near to what it must be at least that another engine may draw none."""
-    return _is_bridge(edge) and _sure(edge) < IngestSettings().bridge_confidence + SURE_ERROR
+    return _is_bridge(edge) and _certainty(edge) < IngestSettings().bridge_confidence + SURE_ERROR
 
 
-def _sure(edge: Edge | GraphEdge) -> float:
+def _certainty(edge: Edge | GraphEdge) -> float:
     confidence = edge.properties["confidence"] if isinstance(edge, Edge) else edge.confidence
     assert isinstance(confidence, float)
     return confidence
@@ -120,7 +120,7 @@ def same_ranking(
 
 def same_result(ours: Result, theirs: Result, error: float) -> None:
     """Assert that an item is the same result in both answers."""
-    assert _said(ours) == _said(theirs)
+    assert _comparable_fields(ours) == _comparable_fields(theirs)
     assert {hit.channel for hit in ours.channels} == {hit.channel for hit in theirs.channels}
     errors = {"dense": DENSE_ERROR, "bm25": BM25_ERROR, "graph": 0.0}
     other = {hit.channel: hit.score for hit in theirs.channels}
@@ -142,7 +142,7 @@ def _boosted_apart(ours: Mapping[str, Mapping[str, float]], theirs: Mapping[str,
     return {uid for uid in ours.keys() | theirs.keys() if ours.get(uid, {}).keys() != theirs.get(uid, {}).keys()}
 
 
-def _said(result: Result) -> dict[str, Any]:
+def _comparable_fields(result: Result) -> dict[str, Any]:
     """Return what a result says beside its place; edges to passages and tags are of those that were found best."""
     said = result.model_dump(exclude=_COUNTED)
     said["via"] = sorted(str(via) for via in result.via if via.type not in {"EVIDENCED_BY", "TAGGED"})

@@ -20,7 +20,7 @@ RIGHTS = ("--right", "ingest", "--right", "retrieve", "--right", "admin")
 _EXAMPLES = 60 * TIMES
 
 
-def keeps_its_word(url: str, key: str) -> Counter[int]:
+def check_conformance(url: str, key: str) -> Counter[int]:
     """Ask every endpoint what its schema allows and what it forbids; return how often each status was answered.
 
     ``key`` has every right, and is said to be needed.

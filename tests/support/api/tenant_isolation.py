@@ -145,7 +145,7 @@ def _without_scores(answer: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def leave_each_other_alone(urls: Mapping[str, Sequence[str]], keys: tuple[str, str], *, indexed: bool) -> None:
+def check_isolation(urls: Mapping[str, Sequence[str]], keys: tuple[str, str], *, indexed: bool) -> None:
     """Let one tenant do anything, above all with what is the other's; fail if the other is touched by it.
 
     ``indexed`` tells whether the servers index what nobody waits for; where they do not, it stays a running job.
@@ -173,7 +173,7 @@ def leave_each_other_alone(urls: Mapping[str, Sequence[str]], keys: tuple[str, s
     anything()
 
 
-def leave_room_for_each_other(urls: Mapping[str, Sequence[str]], keys: tuple[str, str], *, most: int) -> None:
+def check_queue_fairness(urls: Mapping[str, Sequence[str]], keys: tuple[str, str], *, most: int) -> None:
     """Let one tenant fill its queue, where the servers do not index what nobody waits for.
 
     Fail if the other is kept out by it, or if either is told of more than its own. ``most`` is a tenant's limit.

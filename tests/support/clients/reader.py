@@ -12,7 +12,7 @@ from support.clients.thread import Client
 from support.clients.writer import Ledger
 
 
-class Asker(Client):
+class Reader(Client):
     """Asks for what has been acknowledged, by its own words. ``address`` tells where to ask at the moment.
 
     What is sent again with another text is not asked for: nobody here knows which of the two the server has.

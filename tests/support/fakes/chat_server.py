@@ -39,25 +39,25 @@ def _is_opening(body: dict[str, Any]) -> bool:
     return bool(body["messages"][-1]["content"].startswith('{"speaker"'))
 
 
-def said(text: str | None, finish: str = "stop", **message: Any) -> web.Response:
+def chat_response(text: str | None, finish: str = "stop", **message: Any) -> web.Response:
     """Return an answer as the wire has it."""
     choice = {"index": 0, "message": {"role": "assistant", "content": text, **message}, "finish_reason": finish}
     usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
     return web.json_response({"id": "1", "object": "chat.completion", "choices": [choice], "usage": usage})
 
 
-def failed(status: int, message: str = "no") -> Callable[[dict[str, Any]], web.Response]:
+def error_response(status: int, message: str = "no") -> Callable[[dict[str, Any]], web.Response]:
     """Return what makes an error."""
     return lambda _: web.json_response({"error": {"message": message}}, status=status)
 
 
-def told(**parts: list[Any]) -> str:
+def extraction_json(**parts: list[Any]) -> str:
     """Return an answer with these entities, events, concepts, relations and claims."""
     return json.dumps(json.loads(NOTHING) | parts)
 
 
 @asynccontextmanager
-async def chatting(*replies: Reply, port: int | None = None, pause: float = 0.0) -> AsyncIterator[Chat]:
+async def serve_chat(*replies: Reply, port: int | None = None, pause: float = 0.0) -> AsyncIterator[Chat]:
     """Serve; each answer takes ``pause`` seconds."""
     chat = Chat(list(replies) or [NOTHING])
 
@@ -71,7 +71,7 @@ async def chatting(*replies: Reply, port: int | None = None, pause: float = 0.0)
         reply = chat.replies.pop(0) if len(chat.replies) > 1 else chat.replies[0]
         await asyncio.sleep(pause)
         made = reply(body) if callable(reply) else reply
-        return said(made) if isinstance(made, str) else made
+        return chat_response(made) if isinstance(made, str) else made
 
     app = web.Application(client_max_size=2**26)
     app.router.add_get("/v1/models", models)
@@ -82,10 +82,10 @@ async def chatting(*replies: Reply, port: int | None = None, pause: float = 0.0)
 
 
 @contextmanager
-def chatting_beside(*replies: Reply, port: int | None = None, pause: float = 0.0) -> Iterator[Chat]:
+def serve_chat_in_thread(*replies: Reply, port: int | None = None, pause: float = 0.0) -> Iterator[Chat]:
     """Serve from a thread, for tests that have no event loop."""
     with (
         start_blocking_portal() as portal,
-        portal.wrap_async_context_manager(chatting(*replies, port=port, pause=pause)) as chat,
+        portal.wrap_async_context_manager(serve_chat(*replies, port=port, pause=pause)) as chat,
     ):
         yield chat

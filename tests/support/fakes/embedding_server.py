@@ -15,7 +15,7 @@ from vicw_shared.ports import Lane
 
 
 @dataclass
-class Foreign:
+class EmbeddingServer:
     """What the server has, what it was sent, and the word that it refuses any text for."""
 
     models: list[str]
@@ -26,8 +26,8 @@ class Foreign:
 
 
 @asynccontextmanager
-async def serving(*models: str) -> AsyncIterator[Foreign]:
-    foreign = Foreign(list(models))
+async def serve_embeddings(*models: str) -> AsyncIterator[EmbeddingServer]:
+    foreign = EmbeddingServer(list(models))
 
     async def list_models(_: web.Request) -> web.Response:
         return web.json_response({"object": "list", "data": [{"id": name} for name in foreign.models]})
@@ -52,7 +52,7 @@ async def serving(*models: str) -> AsyncIterator[Foreign]:
 
 
 @contextmanager
-def serving_beside(*models: str) -> Iterator[Foreign]:
+def serve_embeddings_in_thread(*models: str) -> Iterator[EmbeddingServer]:
     """Serve from a thread, for tests that have no event loop."""
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(serving(*models)) as foreign:
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(serve_embeddings(*models)) as foreign:
         yield foreign

@@ -16,7 +16,7 @@ _ENOUGH = 2**28
 
 
 @dataclass
-class Endless:
+class EndlessServer:
     """The server: how often it was asked, and how much it could send."""
 
     url: str = ""
@@ -25,11 +25,11 @@ class Endless:
 
 
 @asynccontextmanager
-async def endless(
+async def serve_endlessly(
     start: bytes = b'{"data": "', *, status: int = 200, encoding: str | None = None, part: bytes = _PART
-) -> AsyncIterator[Endless]:
+) -> AsyncIterator[EndlessServer]:
     """Answer with a status and these bytes, then with ``part`` again and again."""
-    seen = Endless()
+    seen = EndlessServer()
 
     async def answer(request: web.Request) -> web.StreamResponse:
         seen.asked += 1

@@ -28,7 +28,7 @@ _SUBTYPES = ["person", "thing", "villain", "statement", "tag", "macro", None, "E
 _TYPES = [edge_type.name for edge_type in EdgeRegistry.with_core_types()] + ["HATES", "caused"]
 
 
-class Dice:
+class RandomExtractions:
     """Throws extractions: most of them sound, some with ends that are not there, types that no one knows, circles."""
 
     def __init__(self, seed: int) -> None:
@@ -64,9 +64,11 @@ class Dice:
         return {"source": source, "type": kind, "target": target, "certainty": self._random.random()}
 
 
-async def throw(count: int, graph: Graph, ingest: Callable[[list[dict[str, Any]], str], Awaitable[object]]) -> None:
+async def ingest_random_extractions(
+    count: int, graph: Graph, ingest: Callable[[list[dict[str, Any]], str], Awaitable[object]]
+) -> None:
     """Give ``ingest`` so many items, with how to extract from them; see that nothing of a refused request is stored."""
-    dice, stored, refused = Dice(7), 0, 0
+    dice, stored, refused = RandomExtractions(7), 0, 0
     while stored < count:
         items = list({item["id"]: item for item in dice.items()}.values())
         before = await _nodes(graph) if refused % 50 == 0 else None

@@ -11,73 +11,95 @@ _LOT = random.Random(7)
 _WORD, _BASE64, _URL = ascii_letters + digits, ascii_letters + digits + "+/", ascii_letters + digits + "-_"
 
 
-def drawn(count: int, signs: str | None = None) -> str:
+def random_characters(count: int, signs: str | None = None) -> str:
     """Return so many signs by lot; without ``signs`` hexadecimal ones."""
     return "".join(_LOT.choice(signs or "0123456789abcdef") for _ in range(count))
 
 
 def pem(label: str, lines: int = 8) -> str:
     """Return a private key that is none, in its lines."""
-    body = "\n".join(drawn(64, _BASE64) for _ in range(lines))
-    return f"-----BEGIN {label}-----\n{body}\n{drawn(23, _BASE64)}=\n-----END {label}-----"
+    body = "\n".join(random_characters(64, _BASE64) for _ in range(lines))
+    return f"-----BEGIN {label}-----\n{body}\n{random_characters(23, _BASE64)}=\n-----END {label}-----"
 
 
 def _part(value: object) -> str:
     return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
 
 
-JWT = f"{_part({'alg': 'HS256', 'typ': 'JWT'})}.{_part({'sub': '42', 'name': 'Ana'})}.{drawn(43, _URL)}"
+JWT = f"{_part({'alg': 'HS256', 'typ': 'JWT'})}.{_part({'sub': '42', 'name': 'Ana'})}.{random_characters(43, _URL)}"
 PASSWORD = "Vq8!sTz2mK"
-TOKEN = drawn(32)
-AWS_KEY = "AKIA" + drawn(16, ascii_uppercase)
-GITHUB_TOKEN = "ghp_" + drawn(36, _WORD)
+TOKEN = random_characters(32)
+AWS_KEY = "AKIA" + random_characters(16, ascii_uppercase)
+GITHUB_TOKEN = "ghp_" + random_characters(36, _WORD)
 
 PUBLISHED = {
-    "aws-access-key": [AWS_KEY, "ASIA" + drawn(16, ascii_uppercase + "234567")],
-    "github-token": [GITHUB_TOKEN, "github_pat_" + drawn(22, _WORD) + "_" + drawn(59, _WORD)],
-    "gitlab-token": ["glpat-" + drawn(20, _URL), "glpat-" + drawn(27, _WORD) + ".01.1a2b3c4d5"],
-    "slack-token": ["xoxb-" + drawn(12, digits) + "-" + drawn(12, digits) + "-" + drawn(24, _WORD)],
-    "slack-webhook": ["hooks.slack.com/services/T0" + drawn(8, ascii_uppercase) + "/B0AAAAAA1/" + drawn(24, _WORD)],
-    "discord-webhook": ["discord.com/api/webhooks/" + drawn(18, digits) + "/" + drawn(68, _URL)],
-    "stripe-key": ["sk_live_" + drawn(24, _WORD), "rk_test_51" + drawn(90, _WORD), "whsec_" + drawn(32, _BASE64)],
-    "google-api-key": ["AIza" + drawn(35, _WORD)],
-    "google-oauth-secret": ["GOCSPX-" + drawn(28, _URL)],
-    "google-oauth-token": ["ya29." + drawn(120, _URL)],
-    "anthropic-key": ["sk-ant-api03-" + drawn(95, _URL)],
-    "openai-key": ["sk-proj-" + drawn(120, _URL), "sk-" + drawn(48, _WORD), "sk-" + drawn(32)],
-    "openrouter-key": ["sk-or-v1-" + drawn(64)],
-    "groq-key": ["gsk_" + drawn(52, _WORD)],
-    "xai-key": ["xai-" + drawn(80, _WORD)],
-    "perplexity-key": ["pplx-" + drawn(48, _WORD)],
-    "replicate-token": ["r8_" + drawn(37, _WORD)],
-    "nvidia-key": ["nvapi-" + drawn(64, _URL)],
-    "huggingface-token": ["hf_" + drawn(34, ascii_letters)],
-    "npm-token": ["npm_" + drawn(36, _WORD)],
-    "pypi-token": ["pypi-AgEIcHlwaS5vcmc" + drawn(150, _URL)],
-    "rubygems-key": ["rubygems_" + drawn(48)],
-    "docker-token": ["dckr_pat_" + drawn(27, _URL)],
-    "twilio-key": ["SK" + drawn(32)],
-    "sendgrid-key": ["SG." + drawn(22, _URL) + "." + drawn(43, _URL)],
-    "databricks-token": ["dapi" + drawn(32)],
-    "digitalocean-token": ["dop_v1_" + drawn(64)],
-    "heroku-key": ["HRKU-" + drawn(60, _URL)],
-    "shopify-token": ["shpat_" + drawn(32)],
-    "square-token": ["sq0atp-" + drawn(22, _URL)],
-    "linear-key": ["lin_api_" + drawn(40, _WORD)],
-    "notion-token": ["ntn_" + drawn(46, _WORD)],
-    "figma-token": ["figd_" + drawn(40, _URL)],
-    "grafana-token": ["glsa_" + drawn(32, _WORD) + "_" + drawn(8)],
-    "atlassian-token": ["ATATT3" + drawn(180, _URL)],
-    "new-relic-key": ["NRAK-" + drawn(27, ascii_uppercase + digits)],
-    "sentry-token": ["sntryu_" + drawn(64)],
-    "terraform-token": [".atlasv1." + drawn(67, _WORD)],
-    "vault-token": ["hvs." + drawn(95, _URL)],
-    "pulumi-token": ["pul-" + drawn(40)],
-    "supabase-key": ["sbp_" + drawn(40), "sb_secret_" + drawn(31, _URL)],
-    "tailscale-key": ["tskey-auth-" + drawn(40, _WORD)],
+    "aws-access-key": [AWS_KEY, "ASIA" + random_characters(16, ascii_uppercase + "234567")],
+    "github-token": [GITHUB_TOKEN, "github_pat_" + random_characters(22, _WORD) + "_" + random_characters(59, _WORD)],
+    "gitlab-token": ["glpat-" + random_characters(20, _URL), "glpat-" + random_characters(27, _WORD) + ".01.1a2b3c4d5"],
+    "slack-token": [
+        "xoxb-"
+        + random_characters(12, digits)
+        + "-"
+        + random_characters(12, digits)
+        + "-"
+        + random_characters(24, _WORD)
+    ],
+    "slack-webhook": [
+        "hooks.slack.com/services/T0"
+        + random_characters(8, ascii_uppercase)
+        + "/B0AAAAAA1/"
+        + random_characters(24, _WORD)
+    ],
+    "discord-webhook": [
+        "discord.com/api/webhooks/" + random_characters(18, digits) + "/" + random_characters(68, _URL)
+    ],
+    "stripe-key": [
+        "sk_live_" + random_characters(24, _WORD),
+        "rk_test_51" + random_characters(90, _WORD),
+        "whsec_" + random_characters(32, _BASE64),
+    ],
+    "google-api-key": ["AIza" + random_characters(35, _WORD)],
+    "google-oauth-secret": ["GOCSPX-" + random_characters(28, _URL)],
+    "google-oauth-token": ["ya29." + random_characters(120, _URL)],
+    "anthropic-key": ["sk-ant-api03-" + random_characters(95, _URL)],
+    "openai-key": [
+        "sk-proj-" + random_characters(120, _URL),
+        "sk-" + random_characters(48, _WORD),
+        "sk-" + random_characters(32),
+    ],
+    "openrouter-key": ["sk-or-v1-" + random_characters(64)],
+    "groq-key": ["gsk_" + random_characters(52, _WORD)],
+    "xai-key": ["xai-" + random_characters(80, _WORD)],
+    "perplexity-key": ["pplx-" + random_characters(48, _WORD)],
+    "replicate-token": ["r8_" + random_characters(37, _WORD)],
+    "nvidia-key": ["nvapi-" + random_characters(64, _URL)],
+    "huggingface-token": ["hf_" + random_characters(34, ascii_letters)],
+    "npm-token": ["npm_" + random_characters(36, _WORD)],
+    "pypi-token": ["pypi-AgEIcHlwaS5vcmc" + random_characters(150, _URL)],
+    "rubygems-key": ["rubygems_" + random_characters(48)],
+    "docker-token": ["dckr_pat_" + random_characters(27, _URL)],
+    "twilio-key": ["SK" + random_characters(32)],
+    "sendgrid-key": ["SG." + random_characters(22, _URL) + "." + random_characters(43, _URL)],
+    "databricks-token": ["dapi" + random_characters(32)],
+    "digitalocean-token": ["dop_v1_" + random_characters(64)],
+    "heroku-key": ["HRKU-" + random_characters(60, _URL)],
+    "shopify-token": ["shpat_" + random_characters(32)],
+    "square-token": ["sq0atp-" + random_characters(22, _URL)],
+    "linear-key": ["lin_api_" + random_characters(40, _WORD)],
+    "notion-token": ["ntn_" + random_characters(46, _WORD)],
+    "figma-token": ["figd_" + random_characters(40, _URL)],
+    "grafana-token": ["glsa_" + random_characters(32, _WORD) + "_" + random_characters(8)],
+    "atlassian-token": ["ATATT3" + random_characters(180, _URL)],
+    "new-relic-key": ["NRAK-" + random_characters(27, ascii_uppercase + digits)],
+    "sentry-token": ["sntryu_" + random_characters(64)],
+    "terraform-token": [".atlasv1." + random_characters(67, _WORD)],
+    "vault-token": ["hvs." + random_characters(95, _URL)],
+    "pulumi-token": ["pul-" + random_characters(40)],
+    "supabase-key": ["sbp_" + random_characters(40), "sb_secret_" + random_characters(31, _URL)],
+    "tailscale-key": ["tskey-auth-" + random_characters(40, _WORD)],
     "json-web-token": [JWT],
     "private-key": [
-        "AGE-SECRET-KEY-1" + drawn(58, ascii_uppercase),
+        "AGE-SECRET-KEY-1" + random_characters(58, ascii_uppercase),
         *map(pem, ["PRIVATE KEY", "RSA PRIVATE KEY", "OPENSSH PRIVATE KEY", "PGP PRIVATE KEY BLOCK"]),
         pem("PRIVATE KEY").replace("\n", "\\n"),
     ],
@@ -85,8 +107,8 @@ PUBLISHED = {
 """By kind, secrets of a published format."""
 
 CALLED = [
-    ("AccountName=a;AccountKey={};EndpointSuffix=b", drawn(86, _BASE64) + "==", "azure-key"),
-    ("the bot's token is 123456789:AA{}", drawn(33, _URL), "telegram-token"),
+    ("AccountName=a;AccountKey={};EndpointSuffix=b", random_characters(86, _BASE64) + "==", "azure-key"),
+    ("the bot's token is 123456789:AA{}", random_characters(33, _URL), "telegram-token"),
     ("postgres://admin:{}@db.example.org:5432/app", "Vq8_sTz2mK", "password-in-url"),
     ("redis://:{}@cache:6379/0", "Vq8sTz2mK", "password-in-url"),
     ("amqp://app:{}@mq/", "p@ss:w0rd", "password-in-url"),
@@ -106,10 +128,14 @@ CALLED = [
     ("the API key is {} if you need it", TOKEN, "api-key"),
     ('os.environ["API_KEY"] = "{}"', TOKEN, "api-key"),
     ("https://maps.example.org/?access_token={}&zoom=3", TOKEN, "access-token"),
-    ("DISCORD_TOKEN={}", drawn(24, _WORD) + ".G" + drawn(5, _WORD) + "." + drawn(38, _WORD), "access-token"),
+    (
+        "DISCORD_TOKEN={}",
+        random_characters(24, _WORD) + ".G" + random_characters(5, _WORD) + "." + random_characters(38, _WORD),
+        "access-token",
+    ),
     ("client_secret={}", TOKEN, "secret-key"),
-    ("SECRET_KEY_BASE={}", drawn(128), "secret-key"),
-    ("curl -H 'Authorization: Bearer {}' https://a", drawn(40, _URL), "authorization-header"),
+    ("SECRET_KEY_BASE={}", random_characters(128), "secret-key"),
+    ("curl -H 'Authorization: Bearer {}' https://a", random_characters(40, _URL), "authorization-header"),
     ("Authorization: Basic {}", base64.b64encode(b"ana:Vq8sTz2mK").decode(), "authorization-header"),
 ]
 """Texts that say what stands in them, the secret, and its kind."""

@@ -23,7 +23,7 @@ def connect(_: QdrantSettings) -> AsyncQdrantClient:
     return _client()
 
 
-def forget() -> None:
+def reset_connection() -> None:
     """Let the next connection be a new one: whoever had the last has closed it."""
     _client.cache_clear()
 

@@ -153,7 +153,7 @@ def eventually[T](look: Callable[[], T], wanted: Callable[[T], bool], within: fl
 
 
 @contextlib.contextmanager
-def room() -> Iterator[Path]:
+def temporary_directory() -> Iterator[Path]:
     """A directory for a while, in memory where there is such a file system."""
     with tempfile.TemporaryDirectory(dir=_RAM if _RAM.is_dir() else None, prefix="vicw-e2e-") as name:
         yield Path(name)

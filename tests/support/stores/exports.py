@@ -42,7 +42,7 @@ async def imported(path: Path, side: Side, *, restoring: bool = False, batch: in
     return await import_archive(judged, target, restoring=restoring)
 
 
-def same(one: Path, other: Path, *, error: float = 1e-6) -> None:
+def assert_same_exports(one: Path, other: Path, *, error: float = 1e-6) -> None:
     """Assert that two exports are the same to the byte, but for their time, and for vectors that engines round."""
     names = {name: sorted(str(p.relative_to(name)) for p in name.rglob("*") if p.is_file()) for name in (one, other)}
     assert names[one] == names[other]

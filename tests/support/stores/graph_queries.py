@@ -31,7 +31,7 @@ _ASKED: dict[str, tuple[Any, type[GraphQuestion]]] = {
 }
 
 
-class Asker:
+class GraphClient:
     """Asks one tenant's graph. ``settings`` are those of the read path."""
 
     def __init__(self, graph: GraphStore, tenant: str = "t", **settings: Any) -> None:
@@ -50,7 +50,7 @@ class Asker:
         return [node.name for node in (await self.ask(name, **fields)).nodes]
 
 
-def joined(answer: GraphAnswer) -> list[str]:
+def edges_as_text(answer: GraphAnswer) -> list[str]:
     """Return the edges of an answer as ``a TYPE b``, sorted."""
     names = {node.uid: node.name for node in answer.nodes}
     return sorted(f"{names[edge.source]} {edge.type} {names[edge.target]}" for edge in answer.edges)

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from support.fakes.chat_server import Chat, Reply, chatting
+from support.fakes.chat_server import Chat, Reply, serve_chat
 from support.stores.pairs import Side
 from vicw_ingest.llm_queue.extractor import Extractor
 from vicw_ingest.llm_queue.requests import ExtractionBackend
@@ -48,9 +48,11 @@ class Story:
 
 
 @asynccontextmanager
-async def reading_by(side: Side, *replies: Reply, pause: float = 0.0, **settings: Any) -> AsyncIterator[Story]:
+async def open_story_with_model(
+    side: Side, *replies: Reply, pause: float = 0.0, **settings: Any
+) -> AsyncIterator[Story]:
     """Have what is ingested read by a model that answers so."""
-    async with chatting(*replies, pause=pause) as chat:
+    async with serve_chat(*replies, pause=pause) as chat:
         model = OpenAILanguageModel(base_url=chat.url, model="m", retry_seconds=0.0, timeout_seconds=2)
         llm = LlmSettings(**{"repairs": 0, **settings})
         registry = EdgeRegistry.with_core_types()

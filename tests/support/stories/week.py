@@ -122,7 +122,7 @@ def _lines(file: Path) -> Iterator[dict[str, Any]]:
 
 
 @dataclass
-class House:
+class WeekScenario:
     """Where the week is spent: who is told and asked there, and the command."""
 
     ingest: Callable[[], str]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from pydantic import SecretStr
 
-from support.metrics.counters import counted
+from support.metrics.counters import metric_increase
 from vicw_embedding import wiring
 from vicw_embedding.app import create_app
 from vicw_embedding.batcher import Batcher
@@ -99,9 +99,9 @@ async def test_a_lane_that_does_not_exist_is_an_error(client: httpx.AsyncClient)
 
 
 async def test_a_full_queue_answers_429_with_retry_after(client: httpx.AsyncClient) -> None:
-    rejected = counted("vicw_embedding_rejected_total", lane="query")
-    batches = counted("vicw_embedding_batch_sequences_count", lane="query")
-    sequences = counted("vicw_embedding_batch_sequences_sum", lane="query")
+    rejected = metric_increase("vicw_embedding_rejected_total", lane="query")
+    batches = metric_increase("vicw_embedding_batch_sequences_count", lane="query")
+    sequences = metric_increase("vicw_embedding_batch_sequences_sum", lane="query")
     answers = await asyncio.gather(
         *(client.post("/embeddings", json={"input": ["a"] * 1000}, headers={"X-VICW-Lane": "query"}) for _ in "1234"),
         *(client.post("/embeddings", json={"input": ["x"]}) for _ in "12"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from support.fakes.model_hub import REPOSITORY, Hub, serving
+from support.fakes.model_hub import REPOSITORY, Hub, serve_hub
 from unit.embedding.test_hub import FILE, NAME, set_endpoint
 from vicw_embedding import fetch as one_shot
 from vicw_embedding import minilm
@@ -20,7 +20,7 @@ CONTENT = os.urandom(1_000_000)
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    with serving(Hub({FILE: CONTENT})) as running:
+    with serve_hub(Hub({FILE: CONTENT})) as running:
         set_endpoint(monkeypatch, running.url)
         yield running
 

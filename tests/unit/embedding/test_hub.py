@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from support.fakes.model_hub import REPOSITORY, Hub, serving
+from support.fakes.model_hub import REPOSITORY, Hub, serve_hub
 from vicw_embedding import hub as model_hub
 from vicw_embedding import model_files
 from vicw_shared.embedding_models import MODELS
@@ -24,7 +24,7 @@ DIGEST = hashlib.sha256(CONTENT).hexdigest()
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    with serving(Hub({FILE: CONTENT})) as running:
+    with serve_hub(Hub({FILE: CONTENT})) as running:
         set_endpoint(monkeypatch, running.url)
         yield running
 

@@ -17,7 +17,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from support.fakes.hash_embedder import HashEmbedder
-from support.stores.exports import same
+from support.stores.exports import assert_same_exports
 from support.stores.memory import open_memory
 from vicw_shared.adapters.sqlite.transaction import SqliteTransaction
 from vicw_shared.errors import StateConflictError
@@ -63,7 +63,7 @@ def test_export_and_import_round_trip_on_data_directories(filled: Path, tmp_path
     assert again.exit_code == 1
     assert "Tenant 'default' has data in this store" in again.output
     assert vicw("export", "--to", tmp_path / "two", "--data-dir", other).exit_code == 0
-    same(tmp_path / "one", tmp_path / "two")
+    assert_same_exports(tmp_path / "one", tmp_path / "two")
 
     async def ask() -> None:
         async with open_memory(other) as memory:

@@ -14,10 +14,9 @@ from typing import Any
 
 import pytest
 
-from support.fakes.embedding_server import serving
+from support.fakes.embedding_server import serve_embeddings
 from support.fakes.hash_embedder import SIZE, HashEmbedder
-from support.fakes.model_hub import Hub
-from support.fakes.model_hub import serving as serving_http
+from support.fakes.model_hub import Hub, serve_hub
 from support.models import tiny_gguf
 from support.stores.memory import open_memory, settings_for
 from vicw_shared.adapters.data_dir import DataDir
@@ -144,7 +143,7 @@ def test_doctor_names_a_taken_port(store: Path) -> None:
 
 
 def test_doctor_names_a_port_where_another_program_answers(store: Path) -> None:
-    with serving_http(Hub({})) as other:
+    with serve_hub(Hub({})) as other:
         port = int(other.url.rpartition(":")[2])
         ((what, says),) = problems(replace(settings_of(store), server=ServerSettings(port=port)))
     assert what == "server"
@@ -178,7 +177,7 @@ def test_doctor_names_another_model_file_under_the_same_name(store: Path, tmp_pa
 
 
 async def test_doctor_asks_an_external_embedding_server_for_its_model(store: Path) -> None:
-    async with serving(NAME) as foreign, open_memory(store, HashEmbedder(NAME)):
+    async with serve_embeddings(NAME) as foreign, open_memory(store, HashEmbedder(NAME)):
         settings = settings_of(store, url=foreign.url)
         found = await asyncio.to_thread(findings, settings)
         assert found["model"].detail.startswith(f"{foreign.url} answers as {NAME} ({SIZE}-d")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from support.fakes.embedding_server import serving
+from support.fakes.embedding_server import serve_embeddings
 from support.fakes.hash_embedder import SIZE, HashEmbedder
 from support.stores.memory import Memory, settings_for
 from vicw_shared.errors import ModelMismatchError, SettingsError
@@ -36,7 +36,7 @@ def settings_with_url(url: str, store: Path, **embedding: Any) -> StandaloneSett
 
 
 async def test_an_external_servers_model_is_recorded_under_its_own_name(store: Path) -> None:
-    async with serving("their-model") as foreign, opened(settings_with_url(foreign.url, store)) as memory:
+    async with serve_embeddings("their-model") as foreign, opened(settings_with_url(foreign.url, store)) as memory:
         await memory.ingest({"id": "a", "text": "a zebra crosses"})
         assert await memory.found("zebra") == ["a"]
         known = (await memory.standalone.graph.record.models()).used
@@ -46,7 +46,7 @@ async def test_an_external_servers_model_is_recorded_under_its_own_name(store: P
 
 
 async def test_an_external_server_that_changed_its_model_is_refused_at_start(store: Path) -> None:
-    async with serving("their-model") as foreign:
+    async with serve_embeddings("their-model") as foreign:
         async with opened(settings_with_url(foreign.url, store)) as memory:
             await memory.ingest({"id": "a", "text": "a zebra crosses"})
         foreign.models = ["a-better-model"]
@@ -59,7 +59,7 @@ async def test_an_external_server_that_changed_its_model_is_refused_at_start(sto
 
 
 async def test_an_external_server_is_asked_for_the_configured_model(store: Path) -> None:
-    async with serving("small", "large") as foreign:
+    async with serve_embeddings("small", "large") as foreign:
         with pytest.raises(SettingsError, match="VICW_EMBEDDING_MODEL to one of small, large"):
             async with opened(settings_with_url(foreign.url, store)):
                 pass
@@ -105,7 +105,7 @@ def test_a_wrong_setting_is_reported_with_its_file_or_environment(
 async def test_a_registered_model_gets_its_query_prefix_on_external_servers(
     store: Path, served: str, prefix: str
 ) -> None:
-    async with serving(served) as foreign, opened(settings_with_url(foreign.url, store)) as memory:
+    async with serve_embeddings(served) as foreign, opened(settings_with_url(foreign.url, store)) as memory:
         await memory.ingest({"id": "a", "text": "a zebra crosses"}, domain="coding")
         await memory.retrieve("which zebra?", domain="coding")
         assert foreign.texts[-2:] == [

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from support.generators.example_count import TIMES
-from support.generators.extractions import throw
+from support.generators.extractions import ingest_random_extractions
 from support.stores.memory import Memory
 from vicw_shared.errors import InvalidInputError
 
@@ -20,7 +20,7 @@ async def test_random_extractions_leave_the_store_clean(memory: Memory) -> None:
     async def ingest(items: list[dict[str, Any]], extract: str) -> None:
         await memory.ingest(*items, extract=extract, wait=False)
 
-    await throw(COUNT, memory.standalone.graph, ingest)
+    await ingest_random_extractions(COUNT, memory.standalone.graph, ingest)
     await memory.standalone.indexer.drain()
     assert (await memory.check()).violations == []
 

@@ -248,11 +248,11 @@ async def test_a_page_at_its_bridge_limit_keeps_the_most_certain_ones(memory: Me
 
 
 async def test_bridges_to_invisible_memories_are_hidden_from_a_viewer(memory: Memory) -> None:
-    from support.stores.graph_queries import Asker
+    from support.stores.graph_queries import GraphClient
 
     await put(memory, policy_md=POLICY)
     await memory.ingest({**DEPLOYED, "sensitivity": "personal", "about": ["Ines"]}, context="chat", extract="rules")
-    asker = Asker(memory.standalone.graph, "default")
+    asker = GraphClient(memory.standalone.graph, "default")
     walk: dict[str, Any] = {"start": ["Deployment policy"], "types": {"include": ["GOVERNS"]}}
     assert len((await asker.ask("walk", **walk)).edges) == 1
     assert (await asker.ask("walk", **walk, viewer={"user": "Ben"})).edges == ()

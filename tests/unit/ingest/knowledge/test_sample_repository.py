@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from support.stores.graph_queries import Asker
+from support.stores.graph_queries import GraphClient
 from support.stores.memory import Memory
 from unit.ingest.extraction.test_stored_extraction import live_edges
 from vicw_shared.model import Label
@@ -128,7 +128,7 @@ async def test_bridges_link_pages_to_memories_in_either_order_of_arrival(memory:
 async def test_a_walk_from_a_policy_draws_its_bridge_with_confidence(memory: Memory) -> None:
     await memory.ingest(*pages(), context="repo", extract="rules")
     await memory.ingest(*turns(), context="chat", extract="rules")
-    asker = Asker(memory.standalone.graph, "default")
+    asker = GraphClient(memory.standalone.graph, "default")
     answer = await asker.ask("walk", start=["Deployment policy"], types={"include": ["GOVERNS"]})
     (edge,) = answer.edges
     assert edge.confidence is not None

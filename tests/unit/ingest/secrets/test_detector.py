@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.generators.secrets import CALLED, GITHUB_TOKEN, JWT, PASSWORD, PUBLISHED, TOKEN, drawn, pem
+from support.generators.secrets import CALLED, GITHUB_TOKEN, JWT, PASSWORD, PUBLISHED, TOKEN, pem, random_characters
 from vicw_ingest.secrets.detector import find_secrets, mask
 from vicw_ingest.secrets.formats import FORMATS
 
@@ -154,6 +154,6 @@ def test_ordinary_text_is_scanned_for_secrets_fast() -> None:
 
 
 def test_a_long_value_is_masked_whole_or_not_at_all() -> None:
-    secret = drawn(3000, string.ascii_letters + string.digits)
+    secret = random_characters(3000, string.ascii_letters + string.digits)
     assert masked(f"access_token={secret}") == "access_token=[secret: access-token]"
     assert masked(f"password={secret}") == f"password={secret}", "a password of 3000 characters is none"

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.generators.example_count import TIMES
-from support.stores.graph_queries import Asker
+from support.stores.graph_queries import GraphClient
 from support.stores.memory import RAM
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite import SqliteGraphStore
@@ -176,7 +176,7 @@ def seen_by(world: World, viewer: dict[str, str]) -> World:
     )
 
 
-async def _ask(asker: Asker, name: str, fields: dict[str, Any]) -> GraphAnswer | str:
+async def _ask(asker: GraphClient, name: str, fields: dict[str, Any]) -> GraphAnswer | str:
     try:
         answer = await asker.ask(name, **fields)
     except InvalidInputError as error:
@@ -195,7 +195,7 @@ async def _answers(world: World, questions: Sequence[tuple[str, dict[str, Any]]]
             await transaction.put_edges(world.edges)
 
         await graph.write("t", "c", work)
-        asker = Asker(graph, fanout=1)
+        asker = GraphClient(graph, fanout=1)
         return [await _ask(asker, name, fields) for name, fields in questions]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from support.stores.graph_queries import Asker, joined
+from support.stores.graph_queries import GraphClient, edges_as_text
 from support.stores.memory import Memory
 from vicw_retrieval.model.candidates import GRAPH, Candidate, Wave, choose
 from vicw_shared.errors import InvalidInputError
@@ -146,15 +146,15 @@ async def test_a_graph_walk_starts_at_triggered_items_or_word_matches(memory: Me
         },
         {"id": "other", "text": "Ana slept.", "timestamp": "2026-01-03T00:00:00Z"},
     )
-    asker = Asker(memory.standalone.graph, tenant="default")
+    asker = GraphClient(memory.standalone.graph, tenant="default")
     walk = await asker.ask("walk", query=QUESTION, direction="in", types={"include": ["CAUSED"]})
-    assert joined(walk) == ["The disk was full. CAUSED Call Mara first."]
+    assert edges_as_text(walk) == ["The disk was full. CAUSED Call Mara first."]
     assert [node.id for node in walk.nodes if node.uid in walk.start] == ["rule"]
     by_words = await asker.ask("walk", query="Who slept?", hops=0)
     assert [node.id for node in by_words.nodes] == ["other"]
     assert (await asker.ask("walk", query="nonsense")).nodes == ()
     assert (
-        await Asker(memory.standalone.graph, tenant="default", trigger_seeds=0).ask("walk", query=QUESTION)
+        await GraphClient(memory.standalone.graph, tenant="default", trigger_seeds=0).ask("walk", query=QUESTION)
     ).nodes == ()
 
 

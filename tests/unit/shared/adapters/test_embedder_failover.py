@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from support.fakes.embedding_server import serving
+from support.fakes.embedding_server import serve_embeddings
 from support.servers.machine import free_port
 from unit.shared.adapters.test_embedders import open_servers
 from vicw_shared.adapters.embedders import EmbeddingServers
@@ -189,7 +189,11 @@ async def test_a_server_with_another_file_of_that_name_is_not_used() -> None:
 
 
 async def test_a_foreign_server_that_lost_the_model_is_abandoned() -> None:
-    async with serving("m") as second, serving("m") as first, open_servers(first.url, second.url) as opened:
+    async with (
+        serve_embeddings("m") as second,
+        serve_embeddings("m") as first,
+        open_servers(first.url, second.url) as opened,
+    ):
         embedder, _ = await opened.find_by_name("m")
         await ask(embedder)
         first.refuses, first.models = "question", ["n"]

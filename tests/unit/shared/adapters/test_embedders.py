@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from support.fakes.embedding_server import Foreign, serving
+from support.fakes.embedding_server import EmbeddingServer, serve_embeddings
 from support.servers.machine import free_port
 from vicw_shared.adapters.embedders import EmbeddingServers
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
@@ -35,25 +35,27 @@ def unused_url() -> str:
 
 
 @pytest.fixture
-async def small() -> AsyncIterator[Foreign]:
-    async with serving("small") as foreign:
+async def small() -> AsyncIterator[EmbeddingServer]:
+    async with serve_embeddings("small") as foreign:
         yield foreign
 
 
 @pytest.fixture
-async def large() -> AsyncIterator[Foreign]:
-    async with serving("larger", "large") as foreign:
+async def large() -> AsyncIterator[EmbeddingServer]:
+    async with serve_embeddings("larger", "large") as foreign:
         yield foreign
 
 
-async def test_an_empty_store_gets_the_model_of_the_first_server(small: Foreign, large: Foreign) -> None:
+async def test_an_empty_store_gets_the_model_of_the_first_server(
+    small: EmbeddingServer, large: EmbeddingServer
+) -> None:
     async with open_servers(small.url, large.url) as servers:
         assert (await servers.first())[1].name == "small"
     async with open_servers(large.url, model="large") as servers:
         assert (await servers.first())[1].name == "large"
 
 
-async def test_the_server_that_has_the_model_is_asked_for_it(small: Foreign, large: Foreign) -> None:
+async def test_the_server_that_has_the_model_is_asked_for_it(small: EmbeddingServer, large: EmbeddingServer) -> None:
     async with open_servers(small.url, large.url) as servers:
         embedder, model = await servers.find_by_name("large")
         found = await servers.find(model)
@@ -62,7 +64,9 @@ async def test_the_server_that_has_the_model_is_asked_for_it(small: Foreign, lar
         assert found is embedder, "one connection a model"
 
 
-async def test_a_missing_model_error_lists_the_models_of_each_server(small: Foreign, large: Foreign) -> None:
+async def test_a_missing_model_error_lists_the_models_of_each_server(
+    small: EmbeddingServer, large: EmbeddingServer
+) -> None:
     async with open_servers(small.url, large.url) as servers:
         with pytest.raises(ModelMismatchError) as raised:
             await servers.find_by_name("medium")
@@ -70,7 +74,7 @@ async def test_a_missing_model_error_lists_the_models_of_each_server(small: Fore
     assert f"{large.url} has larger, large" in raised.value.detail
 
 
-async def test_a_server_with_an_unresolvable_host_is_not_waited_for(small: Foreign) -> None:
+async def test_a_server_with_an_unresolvable_host_is_not_waited_for(small: EmbeddingServer) -> None:
     nowhere = "http://nowhere.invalid/v1"
     async with open_servers(small.url, nowhere) as servers:
         _, model = await servers.find_by_name("small")
@@ -81,7 +85,7 @@ async def test_a_server_with_an_unresolvable_host_is_not_waited_for(small: Forei
             await servers.find(model, seconds=0)
 
 
-async def test_find_waits_for_a_server_that_is_unavailable(small: Foreign) -> None:
+async def test_find_waits_for_a_server_that_is_unavailable(small: EmbeddingServer) -> None:
     async with open_servers(small.url) as servers:
         _, model = await servers.find_by_name("small")
     away = unused_url()
@@ -97,7 +101,7 @@ async def test_find_waits_for_a_server_that_is_unavailable(small: Foreign) -> No
 
 
 @asynccontextmanager
-async def serving_at(url: str, foreign: Foreign) -> AsyncIterator[None]:
+async def serving_at(url: str, foreign: EmbeddingServer) -> AsyncIterator[None]:
     """Let another address answer as a server does."""
 
     async def forward(request: web.Request) -> web.Response:

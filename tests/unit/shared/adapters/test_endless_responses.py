@@ -6,7 +6,7 @@ import zlib
 
 import pytest
 
-from support.fakes.endless_server import endless
+from support.fakes.endless_server import serve_endlessly
 from vicw_shared.adapters.http_reranker import HttpReranker
 from vicw_shared.adapters.openai_connection import MAX_BYTES
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
@@ -27,7 +27,7 @@ async def complete(url: str) -> None:
 
 
 async def test_an_endless_llm_response_is_given_up_and_not_retried() -> None:
-    async with endless() as server:
+    async with serve_endlessly() as server:
         with pytest.raises(BrokenError, match=f"longer than {MAX_BYTES} bytes. Look at VICW_LLM_URL"):
             await complete(server.url)
     assert server.asked == 1
@@ -37,7 +37,7 @@ async def test_an_endless_llm_response_is_given_up_and_not_retried() -> None:
 async def test_compressed_responses_are_limited_by_their_decompressed_size() -> None:
     packer = zlib.compressobj(wbits=31)
     start = packer.compress(b"x" * 2**26) + packer.flush(zlib.Z_SYNC_FLUSH)
-    async with endless(start, encoding="gzip", part=b"") as server:
+    async with serve_endlessly(start, encoding="gzip", part=b"") as server:
         with pytest.raises(BrokenError, match="longer than"):
             await complete(server.url)
 
@@ -47,7 +47,7 @@ async def test_compressed_responses_are_limited_by_their_decompressed_size() -> 
     [(401, SettingsError), (429, OverloadedError), (500, BrokenError), (503, UnavailableError)],
 )
 async def test_an_endless_error_response_is_reported_by_its_first_words(status: int, error: type[VicwError]) -> None:
-    async with endless(b"Not now. ", status=status) as server:
+    async with serve_endlessly(b"Not now. ", status=status) as server:
         with pytest.raises(error) as raised:
             await complete(server.url)
     assert error is OverloadedError or "Not now. xxx" in raised.value.detail
@@ -56,7 +56,7 @@ async def test_an_endless_error_response_is_reported_by_its_first_words(status: 
 
 
 async def test_an_endless_rerank_response_is_given_up() -> None:
-    async with endless() as server:
+    async with serve_endlessly() as server:
         model = HttpReranker(base_url=server.url)
         with pytest.raises(BrokenError, match="longer than"):
             await model.rerank("q?", ["one"])
@@ -67,7 +67,7 @@ async def test_an_endless_rerank_response_is_given_up() -> None:
 @pytest.mark.parametrize(("size", "most"), [(None, 2**26), (384, 2**23)])
 async def test_an_endless_embedding_response_is_limited_by_texts_and_size(size: int | None, most: int) -> None:
     expected = ModelIdentity("m", size, "d", 1) if size is not None else None
-    async with endless() as server:
+    async with serve_endlessly() as server:
         client = OpenAIEmbedder(base_url=server.url, model="m", expected=expected, retry_seconds=0.0)
         with pytest.raises(BrokenError, match="longer than"):
             await client.embed(["x"] * 64, Lane.BULK)

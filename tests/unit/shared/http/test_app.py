@@ -11,7 +11,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 from starlette.types import Message
 
-from support.metrics.counters import counted
+from support.metrics.counters import metric_increase
 from vicw_shared.errors import OverloadedError, StorageFullError, UnavailableError
 from vicw_shared.http import Probe, StrictRoute, create_app
 from vicw_shared.settings import LimitSettings
@@ -166,7 +166,7 @@ async def test_request_ids_are_echoed_if_sane_and_made_if_not(client: httpx.Asyn
 async def test_errors_become_problem_documents_with_their_status(
     client: httpx.AsyncClient, path: str, status: int, slug: str
 ) -> None:
-    told = counted("vicw_http_problems_total", problem=slug)
+    told = metric_increase("vicw_http_problems_total", problem=slug)
     answer = await client.get(path)
     assert (answer.status_code, answer.json()["type"]) == (status, f"urn:vicw:problem:{slug}")
     assert told() == 1

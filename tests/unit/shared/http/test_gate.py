@@ -12,7 +12,7 @@ import httpx
 import pytest
 from fastapi import APIRouter, FastAPI, Request
 
-from support.metrics.counters import counted
+from support.metrics.counters import metric_increase
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
@@ -139,11 +139,11 @@ async def test_unknown_keys_evict_no_known_key_from_the_cache(
     asked: list[str] = []
     look_up = ring.key
 
-    async def counted(key_id: str) -> ApiKey | None:
+    async def metric_increase(key_id: str) -> ApiKey | None:
         asked.append(key_id)
         return await look_up(key_id)
 
-    monkeypatch.setattr(ring, "key", counted)
+    monkeypatch.setattr(ring, "key", metric_increase)
     async with client_behind_gate(ring, limits=KeyCacheLimits(keys=2)) as client:
         assert (await client.post("/things", json={}, headers=headers)).is_success
         for _ in range(5):
@@ -158,7 +158,7 @@ async def test_refused_keys_are_counted_by_reason_and_keyless_probes_are_not(
     ring: SqliteKeyRing,
 ) -> None:
     reasons = ("missing", "malformed", "unknown", "right")
-    refused = [counted("vicw_keys_refused_total", reason=reason) for reason in reasons]
+    refused = [metric_increase("vicw_keys_refused_total", reason=reason) for reason in reasons]
     async with client_behind_gate(ring) as client:
         await client.get("/readyz")
         assert [count() for count in refused] == [0, 0, 0, 0]

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from support.metrics.counters import counted
+from support.metrics.counters import metric_increase
 from support.servers.machine import free_port
 from vicw_shared.adapters.celery_queue import REQUEST_ID, CeleryQueue, make_celery
 from vicw_shared.adapters.celery_runtime import Runtime
@@ -47,8 +47,8 @@ def test_each_task_works_under_the_id_of_the_request_that_sent_it() -> None:
 
 def test_tasks_are_measured_and_their_failures_counted_by_kind() -> None:
     runtime = Runtime(EmptyWiring)
-    run = counted("vicw_task_seconds_count", task="t")
-    failed = counted("vicw_task_failures_total", task="t", error="dependency-unavailable")
+    run = metric_increase("vicw_task_seconds_count", task="t")
+    failed = metric_increase("vicw_task_failures_total", task="t", error="dependency-unavailable")
     try:
         runtime.run(request(), see_request)
         with pytest.raises(UnavailableError):
@@ -60,7 +60,10 @@ def test_tasks_are_measured_and_their_failures_counted_by_kind() -> None:
 
 async def test_a_message_that_cannot_be_sent_is_counted() -> None:
     queue = CeleryQueue(RedisSettings(url=f"redis://127.0.0.1:{free_port()}/0", timeout_seconds=5))
-    failed, sent = counted("vicw_queue_send_failures_total"), counted("vicw_queue_sent_total", task="vicw.ingest.index")
+    failed, sent = (
+        metric_increase("vicw_queue_send_failures_total"),
+        metric_increase("vicw_queue_sent_total", task="vicw.ingest.index"),
+    )
     await queue.wake()
     await queue.close()
     assert (failed(), sent()) == (1, 0)

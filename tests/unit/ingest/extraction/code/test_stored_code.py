@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.stores.graph_queries import Asker
+from support.stores.graph_queries import GraphClient
 from support.stores.memory import Memory
 from unit.ingest.extraction.test_stored_extraction import ingest_by_rules, live_edges, nodes
 from vicw_shared.model import Label
@@ -82,7 +82,7 @@ async def test_a_code_item_without_a_path_contains_its_symbols_itself(memory: Me
 
 async def test_a_walk_from_a_code_item_reaches_its_symbols_and_dependencies(memory: Memory) -> None:
     await ingest_by_rules(memory, {"id": "f", "text": STORE, "source": "src/store.py"}, domain="coding")
-    answer = await Asker(memory.standalone.graph, memory.tenant).ask("walk", start=["f"], hops=1)
+    answer = await GraphClient(memory.standalone.graph, memory.tenant).ask("walk", start=["f"], hops=1)
     names = {node.uid: node.name for node in answer.nodes}
     seen = {(names[edge.source], edge.type, names[edge.target]) for edge in answer.edges}
     assert seen >= await live_edges(memory, "CONTAINS", "DEPENDS_ON")
@@ -91,7 +91,7 @@ async def test_a_walk_from_a_code_item_reaches_its_symbols_and_dependencies(memo
 async def test_a_walk_from_a_file_name_starts_at_item_and_file(memory: Memory) -> None:
     await ingest_by_rules(memory, {"id": "store.py", "name": "store.py", "text": STORE})
     await ingest_by_rules(memory, {"id": "t", "text": "Ana said that store.py leaks memory.", "speaker": "Lena"})
-    answer = await Asker(memory.standalone.graph, memory.tenant, fanout=1).ask("walk", start=["store.py"], hops=1)
+    answer = await GraphClient(memory.standalone.graph, memory.tenant, fanout=1).ask("walk", start=["store.py"], hops=1)
     begun = [node for node in answer.nodes if node.uid in answer.start]
     assert [(node.name, node.id) for node in begun] == [("store.py", "store.py"), ("store.py", None)]
     assert any(edge.type == "CONTAINS" and edge.source == answer.start[1] for edge in answer.edges)
@@ -100,7 +100,7 @@ async def test_a_walk_from_a_file_name_starts_at_item_and_file(memory: Memory) -
 async def test_a_walk_from_a_chat_item_starts_without_its_source_file(memory: Memory) -> None:
     await ingest_by_rules(memory, {"id": "a", "text": "Ben likes tea.", "source": "chat.json"})
     await ingest_by_rules(memory, {"id": "b", "text": "Ana lost chat.json today.", "source": "notes"})
-    answer = await Asker(memory.standalone.graph, memory.tenant).ask("walk", start=["a"], hops=0)
+    answer = await GraphClient(memory.standalone.graph, memory.tenant).ask("walk", start=["a"], hops=0)
     assert [node.id for node in answer.nodes] == ["a"]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from prometheus_client import REGISTRY
 
-from support.fakes.chat_server import NOTHING, Chat, Reply, chatting, failed, said, told
+from support.fakes.chat_server import NOTHING, Chat, Reply, chat_response, error_response, extraction_json, serve_chat
 from vicw_ingest.extraction.llm.model_extractor import ExtractionError, ModelExtraction, ModelExtractor
 from vicw_ingest.extraction.model import ITEM, SPEAKER, SourceText, TextExtraction
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
@@ -43,7 +43,7 @@ async def open_extractor(chat: Chat, most: int = 1000, **settings: Any) -> Async
 async def extract_from_replies(
     *replies: Reply, text: str = TEXT, speaker: str | None = None, **options: Any
 ) -> tuple[ModelExtraction, Chat]:
-    async with chatting(*replies) as chat, open_extractor(chat, **options) as opened:
+    async with serve_chat(*replies) as chat, open_extractor(chat, **options) as opened:
         return await opened.extract(SourceText(text, AT, speaker), [text]), chat
 
 
@@ -58,7 +58,7 @@ def dropped(reason: str) -> float:
 
 
 async def test_a_model_answer_becomes_an_extraction_that_names_the_model() -> None:
-    answer = told(
+    answer = extraction_json(
         entities=[MARA, AMULET],
         events=[THEFT, RIDE],
         relations=[
@@ -94,7 +94,7 @@ async def test_entities_and_events_not_in_the_text_are_dropped_and_counted() -> 
     invented = {"id": "e3", "name": "Gandalf", "aliases": ["Mithrandir"], "subtype": "wizard"}
     happened = {"id": "v3", "name": "The king dies", "quote": "the king was slain in his sleep by a dragon"}
     read_, _ = await extract_from_replies(
-        told(
+        extraction_json(
             entities=[MARA, invented],
             events=[happened],
             relations=[relation("e1", "RELATED_TO", "e3"), relation("e1", "INITIATED", "v3")],
@@ -112,13 +112,13 @@ async def test_an_entity_gets_the_name_that_the_text_uses() -> None:
         {"id": "e3", "name": "ob"},
         {"id": "e4", "name": "東京"},
     ]
-    read_, _ = await extract_from_replies(told(entities=people), text="I saw Bob in 東京都.", speaker="Lena")
+    read_, _ = await extract_from_replies(extraction_json(entities=people), text="I saw Bob in 東京都.", speaker="Lena")
     assert [thing.name for thing in read_.extraction.entities] == ["Bob", "Lena", "東京"]
 
 
 async def test_part_of_a_word_is_not_accepted_as_an_entity_name() -> None:
     read_, _ = await extract_from_replies(
-        told(entities=[{"id": "e1", "name": "art"}, {"id": "e2", "name": "C++"}]), text="Parts in C++."
+        extraction_json(entities=[{"id": "e1", "name": "art"}, {"id": "e2", "name": "C++"}]), text="Parts in C++."
     )
     assert [thing.name for thing in read_.extraction.entities] == ["C++"]
 
@@ -133,7 +133,7 @@ async def test_invalid_relations_of_a_model_answer_are_dropped() -> None:
         relation("e1", "RELATED_TO", "e2", desc="x" * 500),
     ]
     read_, _ = await extract_from_replies(
-        told(entities=[MARA, AMULET], relations=[*bad, relation("Mara", "RELATED_TO", "e2")])
+        extraction_json(entities=[MARA, AMULET], relations=[*bad, relation("Mara", "RELATED_TO", "e2")])
     )
     assert links(read_.extraction) == {("Mara", "RELATED_TO", "sunken amulet")}, (
         "a name will do where it is one thing's"
@@ -147,7 +147,7 @@ async def test_the_least_certain_link_of_a_causal_cycle_is_dropped() -> None:
         relation("v1", "CAUSED", "v2", certainty=0.2),
         relation("v2", "CAUSED", "v0", certainty=0.8),
     ]
-    read_, _ = await extract_from_replies(told(events=events, relations=circle))
+    read_, _ = await extract_from_replies(extraction_json(events=events, relations=circle))
     assert links(read_.extraction) == {("E0", "CAUSED", "E1"), ("E2", "CAUSED", "E0")}
 
 
@@ -158,7 +158,7 @@ async def test_a_cause_later_than_its_effect_is_dropped() -> None:
         {"id": "v3", "name": "C", "quote": "rode", "time": "yesterday"},
     ]
     causes = [relation("v1", "CAUSED", "v2"), relation("v1", "CAUSED", "v3")]
-    read_, _ = await extract_from_replies(told(events=events, relations=causes))
+    read_, _ = await extract_from_replies(extraction_json(events=events, relations=causes))
     assert links(read_.extraction) == {("A", "CAUSED", "C")}
     times = [event.at for event in read_.extraction.events]
     assert times == [datetime(2026, 1, 19, tzinfo=UTC), datetime(2026, 1, 18, 6, tzinfo=UTC), None]
@@ -166,12 +166,14 @@ async def test_a_cause_later_than_its_effect_is_dropped() -> None:
 
 async def test_an_oversized_model_answer_is_cut_to_its_limits() -> None:
     text = " ".join(f"Name{n}" for n in range(5000))
-    flood = told(entities=[{"id": f"e{n}", "name": f"Name{n}"} for n in range(5000)])
+    flood = extraction_json(entities=[{"id": f"e{n}", "name": f"Name{n}"} for n in range(5000)])
     read_, _ = await extract_from_replies(flood, text=text, text_chars=100_000)
     assert len(read_.extraction.entities) == 60
     read_, _ = await extract_from_replies(flood, text=text, text_chars=100_000, most=7)
     assert len(read_.extraction.entities) == 7
-    long = told(entities=[MARA | {"name": "Mara " * 100}, AMULET | {"description": "x" * 5000, "subtype": "y" * 500}])
+    long = extraction_json(
+        entities=[MARA | {"name": "Mara " * 100}, AMULET | {"description": "x" * 5000, "subtype": "y" * 500}]
+    )
     read_, _ = await extract_from_replies(long)
     assert [(thing.name, thing.description, thing.guess) for thing in read_.extraction.entities] == [
         ("sunken amulet", None, "thing")
@@ -197,7 +199,7 @@ async def test_an_unusable_model_answer_is_returned_for_limited_repairs(nonsense
     with pytest.raises(ExtractionError) as raised:
         await extract_from_replies(nonsense, repairs=2)
     assert raised.value.reason == "nonsense"
-    read_, chat = await extract_from_replies(nonsense, nonsense, told(entities=[MARA]), repairs=2)
+    read_, chat = await extract_from_replies(nonsense, nonsense, extraction_json(entities=[MARA]), repairs=2)
     assert [thing.name for thing in read_.extraction.entities] == ["Mara"]
     assert len(chat.asked) == 3
     assert "cannot be used" in chat.asked[1]["messages"][-1]["content"]
@@ -205,7 +207,7 @@ async def test_an_unusable_model_answer_is_returned_for_limited_repairs(nonsense
 
 
 async def test_a_repair_request_lists_problems_and_valid_parts_are_kept() -> None:
-    half = told(entities=[MARA, {"id": "e2"}, {"id": "e3", "name": "a\x00b"}, "Edran"])
+    half = extraction_json(entities=[MARA, {"id": "e2"}, {"id": "e3", "name": "a\x00b"}, "Edran"])
     read_, chat = await extract_from_replies(half, repairs=1)
     assert [thing.name for thing in read_.extraction.entities] == ["Mara"]
     problems = chat.asked[1]["messages"][-1]["content"]
@@ -215,30 +217,32 @@ async def test_a_repair_request_lists_problems_and_valid_parts_are_kept() -> Non
 
 
 async def test_a_code_fence_around_the_json_answer_is_ignored() -> None:
-    read_, _ = await extract_from_replies(f"```json\n{told(entities=[MARA])}\n```")
+    read_, _ = await extract_from_replies(f"```json\n{extraction_json(entities=[MARA])}\n```")
     assert [thing.name for thing in read_.extraction.entities] == ["Mara"]
 
 
 async def test_a_truncated_model_answer_is_requested_again_with_a_limit() -> None:
-    read_, chat = await extract_from_replies(lambda _: said('{"entities": [', "length"), told(entities=[MARA]))
+    read_, chat = await extract_from_replies(
+        lambda _: chat_response('{"entities": [', "length"), extraction_json(entities=[MARA])
+    )
     assert [thing.name for thing in read_.extraction.entities] == ["Mara"]
     assert "at most 20" in chat.asked[1]["messages"][-1]["content"]
     with pytest.raises(ExtractionError) as raised:
-        await extract_from_replies(lambda _: said(NOTHING, "length"))
+        await extract_from_replies(lambda _: chat_response(NOTHING, "length"))
     assert raised.value.reason == "cut_off"
 
 
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
-        (lambda _: said(None, refusal="I cannot help with that."), "refused"),
-        (lambda _: said("", "content_filter"), "refused"),
-        (failed(400, "maximum context length"), "rejected"),
-        (failed(413), "rejected"),
+        (lambda _: chat_response(None, refusal="I cannot help with that."), "refused"),
+        (lambda _: chat_response("", "content_filter"), "refused"),
+        (error_response(400, "maximum context length"), "rejected"),
+        (error_response(413), "rejected"),
     ],
 )
 async def test_a_text_refused_or_rejected_by_the_model_is_not_resent(reply: Reply, reason: str) -> None:
-    async with chatting(reply) as chat, open_extractor(chat) as opened:
+    async with serve_chat(reply) as chat, open_extractor(chat) as opened:
         with pytest.raises(ExtractionError) as raised:
             await opened.extract(SourceText(TEXT, AT), [TEXT])
     assert (raised.value.reason, len(chat.asked)) == (reason, 1)
@@ -249,7 +253,7 @@ async def test_an_unavailable_or_overloaded_model_server_is_reported_as_such(
     status: int, error: type[Exception]
 ) -> None:
     with pytest.raises(error):
-        await extract_from_replies(failed(status))
+        await extract_from_replies(error_response(status))
 
 
 async def test_a_long_text_is_extracted_in_parts_with_global_spans() -> None:
@@ -257,11 +261,11 @@ async def test_a_long_text_is_extracted_in_parts_with_global_spans() -> None:
 
     def name(body: dict[str, Any]) -> str:
         text = json.loads(body["messages"][-1]["content"])["text"]
-        return told(
+        return extraction_json(
             entities=[{"id": "e1", "name": word.strip()} for word in text.split() if word.startswith("Person")][:1]
         )
 
-    async with chatting(name) as chat, open_extractor(chat, text_chars=200, parts=2) as opened:
+    async with serve_chat(name) as chat, open_extractor(chat, text_chars=200, parts=2) as opened:
         text = "".join(passages)
         reading = (await opened.extract(SourceText(text, AT), passages)).extraction
     assert [text[t.span.start : t.span.end] for t in reading.entities] == ["Person0", "Person7"]
@@ -273,9 +277,9 @@ async def test_partial_extraction_keeps_the_parts_that_succeeded() -> None:
     passages = ["Mara came. " * 19, "Edran left. " * 17]
 
     def half(body: dict[str, Any]) -> str:
-        return told(entities=[MARA]) if "Mara" in body["messages"][-1]["content"] else "no"
+        return extraction_json(entities=[MARA]) if "Mara" in body["messages"][-1]["content"] else "no"
 
-    async with chatting(half) as chat, open_extractor(chat, text_chars=200, repairs=0) as opened:
+    async with serve_chat(half) as chat, open_extractor(chat, text_chars=200, repairs=0) as opened:
         source = SourceText("".join(passages), AT)
         with pytest.raises(ExtractionError):
             await opened.extract(source, passages)
@@ -292,7 +296,7 @@ async def test_a_text_cannot_break_out_of_its_prompt_message() -> None:
 
 async def test_reserved_subtypes_given_by_a_model_are_replaced() -> None:
     read_, _ = await extract_from_replies(
-        told(
+        extraction_json(
             entities=[MARA | {"subtype": "User"}],
             concepts=[{"id": "c1", "name": "dawn", "subtype": "Bucket"}],
             events=[THEFT | {"subtype": "statement"}],
@@ -307,7 +311,9 @@ CLAIM = {"quote": "Mara took the Sunken Amulet", "subject": "e1", "attribute": "
 
 async def test_an_attribute_claim_refers_to_the_sentence_that_asserts_it() -> None:
     rest = {"of": "the horse", "ended": False, "changed": True, "heard_from": "a stranger"}
-    told_, _ = await extract_from_replies(told(entities=[MARA], claims=[CLAIM | rest]), text=f"It rained. {TEXT}")
+    told_, _ = await extract_from_replies(
+        extraction_json(entities=[MARA], claims=[CLAIM | rest]), text=f"It rained. {TEXT}"
+    )
     (mara,), (statement,), (asserted,) = told_.extraction.entities, told_.extraction.events, told_.extraction.claims
     assert (statement.text, statement.is_statement) == (TEXT.partition(". ")[0] + ".", True)
     assert (asserted.statement, asserted.owner, asserted.of) == (statement.key, mara.key, "horse")
@@ -328,7 +334,7 @@ async def test_an_attribute_claim_refers_to_the_sentence_that_asserts_it() -> No
 )
 async def test_unsupported_attribute_claims_are_dropped_and_counted(reason: str, wrong: dict[str, Any]) -> None:
     before = dropped(reason)
-    read_, _ = await extract_from_replies(told(entities=[MARA], claims=[CLAIM | wrong]))
+    read_, _ = await extract_from_replies(extraction_json(entities=[MARA], claims=[CLAIM | wrong]))
     assert (read_.extraction.claims, dropped(reason)) == ([], before + 1)
 
 
@@ -342,39 +348,44 @@ async def test_unsupported_attribute_claims_are_dropped_and_counted(reason: str,
 )
 async def test_questions_and_instructions_yield_no_attribute_claims(reason: str, text: str) -> None:
     before = dropped(reason)
-    read_, _ = await extract_from_replies(told(entities=[MARA], claims=[CLAIM | {"quote": text}]), text=text)
+    read_, _ = await extract_from_replies(extraction_json(entities=[MARA], claims=[CLAIM | {"quote": text}]), text=text)
     assert (read_.extraction.claims, dropped(reason)) == ([], before + 1)
 
 
 async def test_a_speaker_named_in_a_claim_is_owner_and_not_source() -> None:
-    answer = told(entities=[MARA], claims=[CLAIM | {"heard_from": "Mara"}])
+    answer = extraction_json(entities=[MARA], claims=[CLAIM | {"heard_from": "Mara"}])
     read_, _ = await extract_from_replies(answer, text="Mara took the Sunken Amulet.", speaker="mara")
-    assert [(said.owner, said.source) for said in read_.extraction.claims] == [(SPEAKER, None)]
+    assert [(chat_response.owner, chat_response.source) for chat_response in read_.extraction.claims] == [
+        (SPEAKER, None)
+    ]
 
 
 async def test_a_speaker_claim_in_a_text_without_speaker_is_dropped() -> None:
     before = dropped("unknown_end")
-    read_, _ = await extract_from_replies(told(claims=[CLAIM | {"subject": SPEAKER}]))
+    read_, _ = await extract_from_replies(extraction_json(claims=[CLAIM | {"subject": SPEAKER}]))
     assert (read_.extraction.claims, dropped("unknown_end")) == ([], before + 1)
 
 
 async def test_repeated_claims_of_one_sentence_are_dropped_and_counted() -> None:
     before = dropped("repeated")
     again = [CLAIM | {"attribute": "booty"}, CLAIM | {"value": "amulet"}]
-    read_, _ = await extract_from_replies(told(entities=[MARA], claims=[CLAIM, *again]))
-    assert ([said.attribute for said in read_.extraction.claims], dropped("repeated") - before) == (["loot"], 2)
+    read_, _ = await extract_from_replies(extraction_json(entities=[MARA], claims=[CLAIM, *again]))
+    assert ([chat_response.attribute for chat_response in read_.extraction.claims], dropped("repeated") - before) == (
+        ["loot"],
+        2,
+    )
 
 
 async def test_a_sentence_can_end_two_attribute_claims() -> None:
     is_over: dict[str, Any] = {"value": None, "ended": True}
     over = [CLAIM | is_over | {"attribute": name} for name in ("employer", "home")]
-    read_, _ = await extract_from_replies(told(entities=[MARA], claims=over))
-    assert [said.attribute for said in read_.extraction.claims] == ["employer", "home"]
+    read_, _ = await extract_from_replies(extraction_json(entities=[MARA], claims=over))
+    assert [chat_response.attribute for chat_response in read_.extraction.claims] == ["employer", "home"]
 
 
 async def test_attribute_claims_above_the_limit_are_dropped_and_counted() -> None:
     before = dropped("too_many")
     read_, _ = await extract_from_replies(
-        told(entities=[MARA], claims=[CLAIM, CLAIM | {"attribute": "age", "value": "dawn"}]), most=2
+        extraction_json(entities=[MARA], claims=[CLAIM, CLAIM | {"attribute": "age", "value": "dawn"}]), most=2
     )
     assert (len(read_.extraction.claims), dropped("too_many") - before) == (1, 1)

@@ -35,7 +35,7 @@ def notes(tmp_path: Path) -> Path:
     return folder
 
 
-def test_files_are_imported_stopped_taken_up_and_found(compose: Compose, function: str, notes: Path) -> None:
+def test_an_interrupted_docker_ingest_is_resumed_and_found(compose: Compose, function: str, notes: Path) -> None:
     compose.variables["VICW_API_KEY"] = compose.key()
 
     def vicw(line: str) -> subprocess.Popen[str]:
@@ -54,7 +54,7 @@ def test_files_are_imported_stopped_taken_up_and_found(compose: Compose, functio
 
     stopped = vicw("vicw ingest notes")
     try:
-        container = eventually(lambda: running(compose), bool, 60, "the import runs")
+        container = eventually(lambda: command_container(compose), bool, 60, "the import runs")
         noted = ["docker", "exec", container, "sh", "-c", "grep -qs done /imports/vicw/imports/*.jsonl"]
         eventually(lambda: subprocess.run(noted, check=False).returncode, lambda code: code == 0, 120, "some is stored")
         compose.run(["docker", "kill", "--signal", "INT", container])
@@ -74,13 +74,13 @@ def test_files_are_imported_stopped_taken_up_and_found(compose: Compose, functio
     assert "of the river" in answer, said
 
 
-def running(compose: Compose) -> str:
+def command_container(compose: Compose) -> str:
     """Return the id of the command's container, if it runs."""
     name = compose.variables["COMPOSE_PROJECT_NAME"]
     return compose.run(["docker", "ps", "-q", "--filter", f"name={name}-vicw-run"]).strip()
 
 
-def test_the_graph_can_be_looked_at(compose: Compose) -> None:
+def test_the_documented_cypher_shell_command_works(compose: Compose) -> None:
     (line,) = re.findall(r"^docker compose run .*--entrypoint bash neo4j -c \\\n  '.*'$", PAGE, re.MULTILINE)
     version = compose("run", "--rm", "--no-deps", "-T", "--entrypoint", "cypher-shell", "neo4j", "--version")
     if "stand-in" in version:

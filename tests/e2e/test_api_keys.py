@@ -18,7 +18,7 @@ def post(server: Server, path: str, body: object, token: str | None = None) -> h
     return httpx.post(f"{url}{path}", json=body, headers=headers, timeout=60, trust_env=False)
 
 
-def test_a_server_that_others_reach_asks_for_a_key(serve: Serve) -> None:
+def test_a_server_on_a_public_address_requires_an_api_key(serve: Serve) -> None:
     server = serve(VICW_HOST="0.0.0.0")
     server.start()
     assert "vicw keys create" in server.log
@@ -48,7 +48,7 @@ def test_a_server_that_others_reach_asks_for_a_key(serve: Serve) -> None:
     assert post(server, "/retrieve", {"query": "harbour"}, tokens["ana"]).status_code == 401
 
 
-def test_a_wrong_key_id_or_store_is_said(serve: Serve) -> None:
+def test_keys_list_without_a_store_fails(serve: Serve) -> None:
     server = serve()
     missing = run(server, "keys", "list")
     assert (missing.returncode, "holds no store" in missing.stderr) == (1, True)

@@ -24,10 +24,10 @@ def test_only_the_embedding_process_ever_loads_llama_cpp(server: Server, http: h
     assert http.get("/readyz").status_code == 200
     child = server.embedder()
     assert child is not None
-    assert "libllama" in loaded(child), "what is looked for is what the library is called"
-    assert "libllama" not in loaded(server.pid)
+    assert "libllama" in mapped_files(child), "what is looked for is what the library is called"
+    assert "libllama" not in mapped_files(server.pid)
 
 
-def loaded(pid: int) -> str:
+def mapped_files(pid: int) -> str:
     """Return the files that a process has mapped."""
     return Path(f"/proc/{pid}/maps").read_text()

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from support.fakes import embedding_server
-from support.fakes.model_hub import REPOSITORY, Hub, serving
+from support.fakes.model_hub import REPOSITORY, Hub, serve_hub
 from support.processes.server import VICW, environment
 from support.stores.memory import open_memory
 from vicw_shared.adapters.data_dir import DataDir
@@ -33,7 +33,7 @@ type Vicw = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def hub() -> Iterator[Hub]:
-    with serving(Hub({FILE: CONTENT})) as running:
+    with serve_hub(Hub({FILE: CONTENT})) as running:
         yield running
 
 
@@ -49,7 +49,7 @@ def vicw(store: Path, hub: Hub) -> Vicw:
     return run
 
 
-def rows(listed: subprocess.CompletedProcess[str]) -> dict[str, list[str]]:
+def model_states(listed: subprocess.CompletedProcess[str]) -> dict[str, list[str]]:
     """Return what ``vicw model list`` says of each model: whether it is here, whether it is used."""
     assert listed.returncode == 0, listed.stderr
     words = [line.split() for line in listed.stdout.splitlines()]
@@ -57,7 +57,7 @@ def rows(listed: subprocess.CompletedProcess[str]) -> dict[str, list[str]]:
 
 
 def test_a_model_is_pulled_listed_and_used(vicw: Vicw, hub: Hub, store: Path) -> None:
-    listed = rows(vicw("model", "list"))
+    listed = model_states(vicw("model", "list"))
     assert listed == {NAME: ["no"], "Qwen3-Embedding-0.6B": ["no"], "all-MiniLM-L6-v2": ["yes", "yes"]}
     assert not store.exists(), "looking makes nothing"
 
@@ -69,22 +69,22 @@ def test_a_model_is_pulled_listed_and_used(vicw: Vicw, hub: Hub, store: Path) ->
     asked = hub.gets
     assert vicw("model", "pull", NAME, VICW_EMBEDDING_REPOSITORY=REPOSITORY).returncode == 0
     assert hub.gets == asked > 0, "what is here is not fetched again"
-    assert rows(vicw("model", "list"))[NAME] == ["yes"]
+    assert model_states(vicw("model", "list"))[NAME] == ["yes"]
 
     used = vicw("model", "use", NAME)
     assert used.returncode == 0, used.stderr
     assert "1024-d" in used.stdout
     assert "vicw reindex" in used.stdout
-    assert rows(vicw("model", "list")) == {
+    assert model_states(vicw("model", "list")) == {
         NAME: ["yes", "yes"],
         "Qwen3-Embedding-0.6B": ["no"],
         "all-MiniLM-L6-v2": ["yes"],
     }
-    overruled = rows(vicw("model", "list", VICW_EMBEDDING_MODEL="all-MiniLM-L6-v2"))
+    overruled = model_states(vicw("model", "list", VICW_EMBEDDING_MODEL="all-MiniLM-L6-v2"))
     assert (overruled[NAME], overruled["all-MiniLM-L6-v2"]) == (["yes"], ["yes", "yes"])
 
 
-def test_a_choice_is_a_line_of_the_data_directorys_own_settings(vicw: Vicw, store: Path) -> None:
+def test_model_use_writes_the_model_to_vicw_env(vicw: Vicw, store: Path) -> None:
     store.mkdir()
     (store / "vicw.env").write_text("# kept\nVICW_EMBEDDING_THREADS='2'\n")
     assert vicw("model", "use", "all-MiniLM-L6-v2").returncode == 0
@@ -104,7 +104,7 @@ def test_a_choice_is_a_line_of_the_data_directorys_own_settings(vicw: Vicw, stor
         (["pull", NAME, "--repository", "someone/else"], "--repository or VICW_EMBEDDING_REPOSITORY"),
     ],
 )
-def test_what_cannot_be_used_or_pulled_is_said_and_changes_nothing(
+def test_an_unusable_model_is_refused_and_nothing_is_written(
     vicw: Vicw, store: Path, arguments: list[str], says: str
 ) -> None:
     refused = vicw("model", *arguments)
@@ -115,9 +115,7 @@ def test_what_cannot_be_used_or_pulled_is_said_and_changes_nothing(
 
 
 @pytest.mark.parametrize("command", [["serve", "--port", "0"], ["reindex"]])
-def test_an_unknown_model_is_answered_with_the_known_ones_not_with_what_was_not_typed(
-    vicw: Vicw, store: Path, command: list[str]
-) -> None:
+def test_an_unknown_model_is_refused_with_the_registered_models(vicw: Vicw, store: Path, command: list[str]) -> None:
     asyncio.run(fill(store))
     refused = vicw(*command, "--model", "no-such-model")
     assert refused.returncode == 1
@@ -131,9 +129,9 @@ async def fill(store: Path) -> None:
         await memory.ingest(*turns, flow_id="f")
 
 
-async def test_reindex_embeds_with_the_model_of_a_server_elsewhere_and_names_it(vicw: Vicw, store: Path) -> None:
+async def test_reindex_embeds_with_the_model_of_a_remote_server(vicw: Vicw, store: Path) -> None:
     await fill(store)
-    async with embedding_server.serving("their-model") as foreign:
+    async with embedding_server.serve_embeddings("their-model") as foreign:
         done = await asyncio.to_thread(vicw, "reindex", VICW_EMBEDDING_URL=foreign.url)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "4 passages embedded with their-model\n"
@@ -141,7 +139,7 @@ async def test_reindex_embeds_with_the_model_of_a_server_elsewhere_and_names_it(
     assert vicw("check").returncode == 0
 
 
-def test_check_says_clean_or_lists_what_is_broken(vicw: Vicw, store: Path) -> None:
+def test_check_prints_clean_or_lists_the_violations(vicw: Vicw, store: Path) -> None:
     asyncio.run(fill(store))
     clean = vicw("check")
     assert clean.returncode == 0, clean.stdout + clean.stderr
@@ -161,7 +159,7 @@ def test_check_says_clean_or_lists_what_is_broken(vicw: Vicw, store: Path) -> No
     assert vicw("check").stdout == spoilt.stdout, "a look changes nothing"
 
 
-def test_check_without_a_store_says_so_and_makes_none(vicw: Vicw, store: Path) -> None:
+def test_check_without_a_store_fails_and_creates_none(vicw: Vicw, store: Path) -> None:
     refused = vicw("check")
     assert refused.returncode == 2
     assert "could not check" in refused.stderr
@@ -169,7 +167,7 @@ def test_check_without_a_store_says_so_and_makes_none(vicw: Vicw, store: Path) -
     assert not store.exists()
 
 
-def test_check_tells_what_it_cannot_check_from_what_is_broken(vicw: Vicw, store: Path) -> None:
+def test_check_exits_with_2_for_a_store_that_cannot_be_checked(vicw: Vicw, store: Path) -> None:
     asyncio.run(fill(store))
     assert vicw("check", VICW_PORT="http").returncode == 2
     with DataDir(store):

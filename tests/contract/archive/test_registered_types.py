@@ -53,11 +53,13 @@ async def sqlite(path: Path) -> AsyncIterator[Graph]:
         await opened.close()
 
 
-async def none(_: ModelIdentity) -> None:
+async def without_vectors(_: ModelIdentity) -> None:
     """Have no vectors."""
 
 
-async def test_what_an_integration_registers_travels(graph: Graph, store: Path, tmp_path: Path) -> None:
+async def test_registered_collections_and_edge_types_are_exported_and_imported(
+    graph: Graph, store: Path, tmp_path: Path
+) -> None:
     nodes = [node("c", Label.CONTEXT), node("Ana", subtype="person"), node("milk", subtype="todo")]
     homes = [edge("BELONGS_TO", name, "c") for name in ("Ana", "milk")]
     await put(graph, nodes, [*homes, edge("TODO_OWNED_BY", "milk", "Ana")])
@@ -70,6 +72,6 @@ async def test_what_an_integration_registers_travels(graph: Graph, store: Path, 
         validate(ArchiveReader(tmp_path / "e"), EdgeRegistry.with_core_types())
     judged = validate(ArchiveReader(tmp_path / "e"), extended().edges)
     async with sqlite(store / "two") as other:
-        await import_archive(judged, ImportTarget(graph=other, open_vectors=none))
+        await import_archive(judged, ImportTarget(graph=other, open_vectors=without_vectors))
         assert await other.nodes("t", [one.uid for one in nodes]) == {one.uid: one for one in nodes}
         assert "TODO_OWNED_BY" in {one.type for one, _, _ in await other.scan(Edges(), limit=10)}

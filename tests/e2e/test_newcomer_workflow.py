@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from support.processes.server import VICW, Server, require_clean, room, run
+from support.processes.server import VICW, Server, require_clean, run, temporary_directory
 from vicw_client import VicwClient
 
 pytestmark = pytest.mark.process
@@ -57,7 +57,7 @@ class RetryPolicy:
 @pytest.fixture(scope="module")
 def day(models_dir: Path) -> Iterator[Server]:
     """A server that has been told a chat, a story and some code by ``vicw ingest``."""
-    with room() as folder:
+    with temporary_directory() as folder:
         server = Server(folder / "data", models_dir)
         server.start()
         items = [
@@ -98,7 +98,7 @@ def ask(server: Server, query: str, **fields: Any) -> dict[str, Any]:
     return body
 
 
-def test_a_chat_gives_the_turn_its_neighbours_and_its_proof(day: Server) -> None:
+def test_a_chat_answer_has_the_turn_its_neighbours_and_its_proof(day: Server) -> None:
     answer = ask(day, "Why does the wheel not compile?", limit=3)
     first = answer["results"][0]
     assert (first["id"], first["speaker"], first["context"]) == ("t2", "Ana", "team chat")
@@ -116,7 +116,7 @@ def test_a_chat_gives_the_turn_its_neighbours_and_its_proof(day: Server) -> None
     assert answer["degraded"] == []
 
 
-def test_a_story_and_code_are_never_mixed(day: Server) -> None:
+def test_story_and_code_questions_return_one_domain_each(day: Server) -> None:
     story = ask(day, "What happened to the ship with red sails?", limit=3)
     assert story["results"][0]["id"].endswith("lantern.md#the-storm")
     assert {r["domain"] for r in story["results"]} == {"creative"}
@@ -126,7 +126,7 @@ def test_a_story_and_code_are_never_mixed(day: Server) -> None:
     assert {r["domain"] for r in code["results"]} == {"coding"}
 
 
-def test_the_command_prints_answers_and_stores_a_second_time_nothing(day: Server) -> None:
+def test_the_cli_prints_answers_and_a_repeated_ingest_is_unchanged(day: Server) -> None:
     shown = command(day, "retrieve", "Where does Carla move to?", "--limit", "1")
     assert shown.returncode == 0, shown.stderr
     assert "my sister Carla moves to Lisbon" in shown.stdout
@@ -140,7 +140,7 @@ def test_the_command_prints_answers_and_stores_a_second_time_nothing(day: Server
     assert "unchanged" in again.stdout
 
 
-def test_refusals_exit_with_one_and_an_absent_server_with_two(day: Server) -> None:
+def test_the_cli_exits_with_1_or_2_on_refusals_and_missing_servers(day: Server) -> None:
     broken = day.data_dir.parent / "broken.jsonl"
     broken.write_text('{"text": "fine", "context": "x"}\n{"text": \n')
     done = command(day, "ingest", str(broken))
@@ -163,19 +163,19 @@ def test_refusals_exit_with_one_and_an_absent_server_with_two(day: Server) -> No
     assert command(day, "ingest", str(broken.with_name("no such file"))).returncode == 2
 
 
-def test_rebuilding_a_store_that_is_not_there_makes_none(day: Server) -> None:
+def test_reindex_of_a_missing_store_fails_and_creates_none(day: Server) -> None:
     typo = day.data_dir.parent / "typo"
     refused = command(day, "reindex", "--data-dir", str(typo))
     assert (refused.returncode, "holds no store" in refused.stderr) == (1, True)
     assert not typo.exists()
 
 
-def test_a_server_that_is_ready_says_which_store_it_has_and_what_waits(day: Server) -> None:
+def test_readyz_reports_the_store_and_the_passages_waiting(day: Server) -> None:
     said = httpx.get(f"{day.url}/readyz").json()
     assert (len(said["store"]), said["passages_waiting"]) == (32, 0)
 
 
-def test_stored_text_cannot_drive_the_terminal(day: Server) -> None:
+def test_the_cli_strips_control_characters_from_stored_text(day: Server) -> None:
     with VicwClient(day.url) as client:
         client.ingest(
             context="hostile", items=[{"text": "a volcano \x1b]0;owned\x07 erupts \x9b2J", "name": "\x1b[31mred"}]
@@ -185,7 +185,7 @@ def test_stored_text_cannot_drive_the_terminal(day: Server) -> None:
     assert not {"\x1b", "\x07", "\x9b"} & set(shown.stdout)
 
 
-def test_the_server_explains_itself(day: Server) -> None:
+def test_docs_openapi_metrics_and_help_are_served(day: Server) -> None:
     with VicwClient(day.url) as client:
         assert client.ready()
     assert httpx.get(f"{day.url}/docs").status_code == 200
@@ -199,7 +199,7 @@ def test_the_server_explains_itself(day: Server) -> None:
     assert oct(day.data_dir.stat().st_mode)[-3:] == "700"
 
 
-def test_doctor_finds_the_machine_fit(day: Server) -> None:
+def test_doctor_passes_beside_a_running_server(day: Server) -> None:
     report = run(day, "doctor")
     assert report.returncode == 0, report.stdout
     assert "in use by another VICW process" in report.stdout

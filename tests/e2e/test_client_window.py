@@ -36,7 +36,7 @@ def stored(server: Server, context: str) -> dict[str, int]:
         return dict(graph.execute(query, (context,)))
 
 
-def test_what_was_said_long_ago_is_found_and_what_is_in_the_window_is_not_repeated(server: Server) -> None:
+def test_the_window_recalls_old_turns_without_repeating_shown_ones(server: Server) -> None:
     with VicwClient(server.url) as client, client.window(context="parrot", wait=True, **OPTIONS) as window:
         window.ask(TOLD)
         window.answer("What a fine name.")
@@ -54,7 +54,7 @@ def test_what_was_said_long_ago_is_found_and_what_is_in_the_window_is_not_repeat
     assert not [text for text in shown[1:] if text in memory["content"]]
 
 
-async def test_the_window_of_the_async_client_does_the_same(server: Server) -> None:
+async def test_the_async_client_window_recalls_old_turns(server: Server) -> None:
     async with (
         AsyncVicwClient(server.url) as client,
         client.window(context="parrot async", wait=True, **OPTIONS) as window,
@@ -67,7 +67,7 @@ async def test_the_window_of_the_async_client_does_the_same(server: Server) -> N
         assert TOLD in messages[-2]["content"]
 
 
-def test_the_server_killed_in_the_middle_costs_no_turn_and_doubles_none(serve: Serve) -> None:
+def test_server_kills_neither_lose_nor_duplicate_window_turns(serve: Serve) -> None:
     server = serve()
     server.start()
     said: list[str] = []
@@ -78,7 +78,7 @@ def test_the_server_killed_in_the_middle_costs_no_turn_and_doubles_none(serve: S
             if n in {6, 22}:
                 server.kill()
             if n in {14, 32}:
-                _start_again(server)
+                _restart_on_same_port(server)
             said += [f"question {n} " + "la " * 10 + "?", f"answer {n} " + "lo " * 10 + "."]
             messages = window.ask(said[-2])
             assert messages[-1]["content"] == said[-2]
@@ -92,10 +92,10 @@ def test_the_server_killed_in_the_middle_costs_no_turn_and_doubles_none(serve: S
     assert stored(server, "killed") == dict.fromkeys(said, 1)
     assert count_nodes(server, "context = 'killed' AND label = 'Event'") == len(said)
     _require_order(server, said)
-    _require_found(server)
+    _require_all_indexed_and_clean(server)
 
 
-def test_the_application_killed_in_the_middle_goes_on_from_its_spool(serve: Serve, tmp_path: Path) -> None:
+def test_a_killed_application_resumes_its_window_from_the_spool(serve: Serve, tmp_path: Path) -> None:
     server = serve()
     server.start()
     spool = tmp_path / "chat.jsonl"
@@ -104,17 +104,17 @@ def test_the_application_killed_in_the_middle_goes_on_from_its_spool(serve: Serv
         if start == 1000:
             server.kill()
         acknowledged += _talk_until_killed(server, spool, start)
-    _start_again(server)
+    _restart_on_same_port(server)
     with VicwClient(server.url) as client, client.window(context="spooled", spool=spool, **OPTIONS) as window:
         window.ask("Where were we?")
     found = stored(server, "spooled")
     assert set(found.values()) == {1}
     assert set(acknowledged) <= found.keys()
     assert len(found) <= len(acknowledged) + 3 + 1, "what was being recorded at a kill may have been"
-    _require_found(server)
+    _require_all_indexed_and_clean(server)
 
 
-def test_the_example_finds_what_was_said_first(server: Server) -> None:
+def test_the_window_example_recalls_the_first_turn(server: Server) -> None:
     done = _example(server, "--script", "--context", "example")
     assert done.returncode == 0, done.stderr
     last = done.stdout.rpartition("messages, ")[2]
@@ -123,7 +123,7 @@ def test_the_example_finds_what_was_said_first(server: Server) -> None:
     assert "Recalled from earlier" not in done.stdout.partition("beetles")[0], "not needed so early"
 
 
-def test_the_example_talks_to_any_model(server: Server, tmp_path: Path) -> None:
+def test_the_window_example_echoes_resumes_and_needs_a_model_url(server: Server, tmp_path: Path) -> None:
     spool = str(tmp_path / "chat.jsonl")
     echoed = _example(server, "--echo", "--context", "echo", "--spool", spool, typed="Good morning\n\nHow are you?\n")
     assert "model> You said: Good morning" in echoed.stdout, echoed.stderr
@@ -136,7 +136,7 @@ def test_the_example_talks_to_any_model(server: Server, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("page", "last"), [("README.md", "What was my sister's cat called?"), ("docs/client.md", "Hello")]
 )
-def test_what_the_pages_show_runs(
+def test_the_documented_window_snippets_run(
     server: Server, page: str, last: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     text = (EXAMPLE.parents[1] / page).read_text("utf-8")
@@ -149,7 +149,7 @@ def test_what_the_pages_show_runs(
     assert names["window"].waiting == 0
 
 
-def _require_found(server: Server) -> None:
+def _require_all_indexed_and_clean(server: Server) -> None:
     """All that was stored in the background is found, and the store is clean."""
     ready = f"{server.url}/readyz"
     eventually(lambda: httpx.get(ready).json()["passages_waiting"], lambda left: left == 0, 60, "nothing waits")
@@ -157,7 +157,7 @@ def _require_found(server: Server) -> None:
     require_clean(server)
 
 
-def _start_again(server: Server) -> None:
+def _restart_on_same_port(server: Server) -> None:
     """Start it where its clients look for it."""
     server.port = httpx.URL(server.url).port or 0
     server.start()

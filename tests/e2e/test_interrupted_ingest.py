@@ -106,9 +106,7 @@ def next_line(process: subprocess.Popen[str]) -> str:
     return process.stderr.readline()
 
 
-def test_it_says_at_once_that_it_stops_and_then_what_was_stored(
-    server: SlowServer, importing: subprocess.Popen[str]
-) -> None:
+def test_ctrl_c_stops_ingest_after_the_requests_in_flight(server: SlowServer, importing: subprocess.Popen[str]) -> None:
     press_ctrl_c(importing)
     assert "stopping after the requests in flight" in next_line(importing)
     assert server.answered == 0, "it is said at once"
@@ -120,7 +118,7 @@ def test_it_says_at_once_that_it_stops_and_then_what_was_stored(
     assert server.requests == server.answered == 1
 
 
-def test_a_second_time_it_ends_at_once(server: SlowServer, importing: subprocess.Popen[str]) -> None:
+def test_a_second_ctrl_c_stops_ingest_at_once(server: SlowServer, importing: subprocess.Popen[str]) -> None:
     press_ctrl_c(importing)
     next_line(importing)
     press_ctrl_c(importing)
