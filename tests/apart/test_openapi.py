@@ -1,4 +1,4 @@
-"""The services apart keep to their OpenAPI."""
+"""The separate services keep to their OpenAPI."""
 
 from __future__ import annotations
 

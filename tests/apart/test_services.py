@@ -1,4 +1,4 @@
-"""The services apart do together what the one process does."""
+"""The separate services do together what the one process does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two tenants of the services apart."""
+"""Two tenants of the separate services."""
 
 from __future__ import annotations
 

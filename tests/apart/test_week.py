@@ -1,4 +1,4 @@
-"""A week of a conversation on the services apart, which sleep every night, woken by the clock."""
+"""A week of a conversation on the separate services, which sleep every night, woken by the clock."""
 
 from __future__ import annotations
 

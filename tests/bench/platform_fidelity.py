@@ -1,4 +1,4 @@
-"""``python tests/bench/platform_fidelity.py --data DIR``: what the services apart find, over real servers.
+"""``python tests/bench/platform_fidelity.py --data DIR``: what the separate services find, over real servers.
 
 Beside it what ``vicw bench fidelity`` finds in one process on the same sets. Servers come from where the tests take
 them (VICW_TEST_NEO4J_URL …, this machine, Docker); the memory is filled through ``/ingest`` and its worker. No channel
@@ -44,7 +44,7 @@ def main() -> None:
         try:
             platform.start()
             platform.worker().start()
-            print("Services apart, over real servers:", flush=True)
+            print("Separate services, over real servers:", flush=True)
             apart = ["--url", platform.ingest.url, "--retrieve-url", platform.retrieval.url]
             subprocess.run([*asked, *apart], check=True)
         finally:

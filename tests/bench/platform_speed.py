@@ -1,4 +1,4 @@
-"""``python tests/bench/platform_speed.py``: how fast the services apart answer and store, over real servers.
+"""``python tests/bench/platform_speed.py``: how fast the separate services answer and store, over real servers.
 
 Servers come from where the tests take them (VICW_TEST_NEO4J_URL …, this machine, Docker), Neo4j with the memory that
 docker-compose.yml gives it by default. The memory is filled through the real write path with random vectors, which

@@ -63,9 +63,9 @@ def test_the_entities_command_merges_splits_renames_and_identifies(serve: Serve)
     assert told()
     vicw(server, "identify", user, ben, "--not")
     assert not told()
-    assert "Name a thing of subtype 'user'" in vicw(server, "identify", ben, ben, code=1)
+    assert "Name an entity of subtype 'user'" in vicw(server, "identify", ben, ben, code=1)
 
-    assert "no named thing of the uid x" in vicw(server, "show", "x", code=1)
+    assert "No named entity has the uid x" in vicw(server, "show", "x", code=1)
     assert "is not merged" in vicw(server, "split", souza, code=1)
     assert server.stop() == 0
     assert "Is the server running?" in vicw(server, "show", ana, code=1)

@@ -39,14 +39,14 @@ def create_router(gate: Gate) -> APIRouter:
         "/embeddings",
         embeddings,
         methods=["POST"],
-        summary="Turn texts into unit vectors",
+        summary="Embed texts as unit vectors",
         response_model=EmbeddingsResponse,
         responses=refusals(401, 413, 422, 429, 503),
     )
     router.add_api_route(
         "/models",
         models,
-        summary="The model served, its size and the SHA-256 of its file",
+        summary="Get the served model, its size and its file's SHA-256",
         responses=refusals(401),
         tags=[PROBES],
     )

@@ -33,7 +33,7 @@ def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
             **refusals(401, 403, 409, 413, 422, 429, 503, 507),
             202: {"model": IngestResponse, "description": "Durable; found a little later"},
         },
-        summary="Remember items",
+        summary="Store items",
     )
     async def post_ingest(
         request: IngestRequest,
@@ -53,7 +53,7 @@ def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
             **refusals(401, 403, 413, 422, 429, 503, 507),
             202: {"model": RetractResponse, "description": "Durable; the vector store follows a little later"},
         },
-        summary="Take items back",
+        summary="Retract items",
     )
     async def post_retract(request: RetractRequest, http: Request, response: Response) -> RetractResponse:
         outcome, settled = await retract(request, tenant_of(http), ports())
@@ -61,7 +61,7 @@ def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
         return outcome
 
     @router.get(
-        "/ingest/jobs/{job}", tags=_TAGS, responses=refusals(401, 403, 404, 422, 503), summary="How far is a job?"
+        "/ingest/jobs/{job}", tags=_TAGS, responses=refusals(401, 403, 404, 422, 503), summary="Get a job's status"
     )
     async def get_job(job: str, http: Request) -> JobStatus:
         return await job_status(job, tenant_of(http), ports().record, ports().outbox, ports().pending_extractions)
@@ -70,7 +70,7 @@ def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
         "/knowledge",
         tags=_TAGS,
         responses=refusals(401, 403, 422, 503),
-        summary="Which pages does a knowledge folder have?",
+        summary="List a knowledge folder's pages",
     )
     async def get_knowledge(http: Request, query: Annotated[KnowledgeQuery, Query()]) -> KnownPages:
         return await list_pages(ports().graph, tenant_of(http), query)

@@ -38,7 +38,9 @@ from vicw_shared.telemetry.stages import Stages
 from vicw_shared.uids import context_uid, item_uid
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, Tier
 
-ingesting = Stages("ingest", "Time of a stage of taking a request in; draft, plan, chain and store are parts of commit")
+ingesting = Stages(
+    "ingest", "Time of a stage of a write request; draft, plan, chain, store and supersede are parts of commit"
+)
 _RECEIPT_BATCH = 20
 """Receipts deleted per request: more than a request adds, and few enough for its transaction after any long pause."""
 

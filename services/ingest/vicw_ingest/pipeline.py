@@ -38,7 +38,7 @@ from vicw_shared.uids import context_uid
 from vicw_shared.wire.ingest import Extract, ExtractionState, IngestRequest, IngestResponse, JobStatus, PassageFailure
 
 _log = structlog.get_logger()
-ITEMS = Counter("vicw_ingest_items_total", "Items taken in", ["status"])
+ITEMS = Counter("vicw_ingest_items_total", "Items accepted, by outcome", ["status"])
 _MAX_FAILURES = 100
 _BY_RULES = frozenset({Extract.RULES, Extract.AUTO, Extract.LLM})
 

@@ -59,7 +59,7 @@ def index(self: Task[Any, Any]) -> None:
     try:
         more = _runtime.run(self.request, drain)
     except RetryableError as error:
-        _log.warning("indexing failed, will be tried again", error=error.detail, settled=settled)
+        _log.warning("indexing failed; retried at the next run", error=error.detail, settled=settled)
         return  # the entries stay pending; the next run tries again
     if settled:
         _log.info("indexed", settled=settled, more=more)
@@ -78,7 +78,7 @@ def extract(self: Task[Any, Any]) -> None:
     try:
         more = _runtime.run(self.request, drain)
     except (RetryableError, SettingsError) as error:
-        _log.warning("the language model cannot be asked; the next look tries again", error=error.detail)
+        _log.warning("the language model is unavailable", error=error.detail)
         return
     if more:
         send(app, EXTRACT)
@@ -99,7 +99,7 @@ def evict(self: Task[Any, Any]) -> None:
     try:
         more = _runtime.run(self.request, choose)
     except RetryableError as error:
-        _log.warning("eviction failed, the next time tries again", error=error.detail)
+        _log.warning("eviction failed; retried at the next run", error=error.detail)
         return
     if more:
         send(app, EVICT)

@@ -24,7 +24,7 @@ def create_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> APIRouter:
         "/retrieve",
         response_model=RetrieveResponse,
         responses=refusals(401, 403, 413, 422, 503),
-        summary="Ask for evidence",
+        summary="Retrieve evidence",
     )
     async def post_retrieve(request: RetrieveRequest, http: Request) -> Response:
         open_ports = ports()

@@ -122,7 +122,7 @@ async def _retrieve(
         parts = await read_parts(ports.graph, scope.tenant, top)
         results = [one for one in top if _was_read(one, around, parts)]
         if len(results) < len(top) and again and _has_time(ports):
-            _log.info("something found was moved meanwhile; the question is asked again")
+            _log.info("a result was consolidated, restored or erased meanwhile; retrying")
             raise _MovedError
         await _add_chains(request, ports, scope, results, around, search)
         await _add_associates(ports, scope, around, refinement.associates)

@@ -46,15 +46,15 @@ def create_router(
         await reindexing().start(request.model)
         return await _state(reindexing())
 
-    @router.get("/reindex", responses=refusals(401, 403), tags=[PROBES], summary="Progress of a model change")
+    @router.get("/reindex", responses=refusals(401, 403), tags=[PROBES], summary="Get the progress of a model change")
     async def get_reindex() -> ReindexState:
         return await _state(reindexing())
 
-    @router.delete("/reindex/old", responses=refusals(401, 403, 409), summary="Remove the indexes that are not in use")
+    @router.delete("/reindex/old", responses=refusals(401, 403, 409), summary="Remove unused indexes")
     async def delete_old() -> DroppedIndexes:
         return DroppedIndexes(models=tuple(map(str, await reindexing().drop_old())))
 
-    @router.post("/vectors", responses=refusals(401, 403, 413, 422, 503), summary="Vectors of points, for an export")
+    @router.post("/vectors", responses=refusals(401, 403, 413, 422, 503), summary="Get points' vectors")
     async def post_vectors(request: VectorsRequest) -> PointVectors:
         used = index()
         rows = await used.vectors.dense([_uid(number, given) for number, given in enumerate(request.ids)])

@@ -75,14 +75,14 @@ def create_app(
     name_media_types(app)
     app.add_middleware(_RequestMiddleware, bodies=Bodies(limits.body_bytes, limits.bodies_bytes))
 
-    @app.get("/healthz", tags=[PROBES], summary="Is the process alive?")
+    @app.get("/healthz", tags=[PROBES], summary="Check whether the process is alive")
     async def healthz() -> dict[str, str]:
         return {"status": "alive"}
 
     @app.get(
         "/readyz",
         tags=[PROBES],
-        summary="Can it answer? Names the failing dependency",
+        summary="Check whether the service can answer",
         responses={503: {"model": dict[str, object], "description": "`failing` says which dependency does not work"}},
         description="`failing` may name a dependency of a service that is ready, too: one that it can do without.",
     )
@@ -104,7 +104,7 @@ def create_app(
     @app.get(
         "/metrics",
         tags=[PROBES],
-        summary="Prometheus metrics",
+        summary="Get Prometheus metrics",
         response_class=PlainTextResponse,
         responses=refusals(401, 403, 503) if gate is not None else {},
         dependencies=[Security(bearer_scheme)] if gate is not None else [],

@@ -108,7 +108,7 @@ def require_same_label(source: Node, target: Node, field: str = "into") -> None:
             FieldProblem(
                 field,
                 f"{target.name!r} is of the label {target.label}, the entity of {source.label}",
-                "Name two things of one label",
+                "Name two entities of one label",
             )
         )
 
@@ -117,10 +117,10 @@ async def _require_no_cycle(transaction: GraphTransaction, source: Node, target:
     end = (await canonical_in(transaction, [target.uid]))[target.uid]
     if end == source.uid:
         raise StateConflictError(
-            f"into: {source.name!r} stands for {target.name!r}, so that a merge would go in a circle. "
+            f"into: {target.name!r} is merged into {source.name!r}, so this merge would close a cycle. "
             f"Merge {target.uid} into {source.uid} instead, or split it first"
         )
     if await merged_into(transaction, end) is not None:
         raise StateConflictError(
-            f"into: {target.name!r} is merged through more things than are followed. Merge into {end}"
+            f"into: {target.name!r} is merged through a longer chain than VICW follows. Merge into {end}"
         )

@@ -140,7 +140,7 @@ class IngestRequest(Message):
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
-    context: Id = Field(description='Root of a domain: "Python Project Alpha", "Fantasy Novel"')
+    context: Id = Field(description='One body of memories: "Python Project Alpha", "Fantasy Novel"')
     domain: Prose | None = Field(None, description="coding, creative, general, or your own; default: the context's")
     flow_id: Id | None = Field(None, description="Logical thread of the items")
     wait: StrictBool = Field(True, description="Answer when /retrieve finds the items; false answers 202 at once")

@@ -88,8 +88,8 @@ async def test_a_merge_of_unmergeable_nodes_is_refused_with_the_field_and_the_fi
         ("item", "an item"),
         ("event", "of the label Event"),
         ("gone", "a retired Entity"),
-        ("theirs", "the uid of nothing known"),
-        ("nobody", "the uid of nothing known"),
+        ("theirs", "no node has the uid"),
+        ("nobody", "no node has the uid"),
     ):
         with pytest.raises(InvalidInputError, match=says):
             await merge_by_name(graph, "a", into)
@@ -97,7 +97,7 @@ async def test_a_merge_of_unmergeable_nodes_is_refused_with_the_field_and_the_fi
             await split_by_name(graph, "a", into)
     with pytest.raises(InvalidInputError, match=r"entity: .*an item"):
         await merge_by_name(graph, "item", "a")
-    with pytest.raises(InvalidInputError, match="entity: x is the uid of nothing"):
+    with pytest.raises(InvalidInputError, match="entity: no node has the uid x"):
         await merge(graph, DECISION, "x", make_uid("a"))
     assert await edges_of(graph, "a", "b") == set()
 
@@ -106,7 +106,7 @@ async def test_a_merge_that_makes_a_circle_or_a_second_target_is_refused(graph: 
     await put(graph, [person(name) for name in "abcd"])
     await merge_by_name(graph, "a", "b")
     await merge_by_name(graph, "b", "c")
-    with pytest.raises(StateConflictError, match="circle"):
+    with pytest.raises(StateConflictError, match="cycle"):
         await merge_by_name(graph, "c", "a")
     with pytest.raises(StateConflictError, match=r"is merged into .* already"):
         await merge_by_name(graph, "a", "d")
@@ -207,13 +207,13 @@ async def test_a_rename_over_a_limit_or_of_an_unknown_entity_is_refused(graph: G
     with pytest.raises(InvalidInputError, match=r"name: has 100 characters.*VICW_MAX_NAME_CHARS"):
         await rename(graph, "t", make_uid("Ana"), "x" * 100, most_chars=99)
     for uid in (make_uid("item"), make_uid("nobody"), "x"):
-        with pytest.raises(MissingRecordError, match="no named thing"):
+        with pytest.raises(MissingRecordError, match="No named entity"):
             await rename(graph, "t", uid, "Ben", most_chars=99)
     with pytest.raises(MissingRecordError):
         await rename(graph, "u", make_uid("Ana"), "Ben", most_chars=99)
     for number in range(100):
         await rename(graph, "t", make_uid("Ana"), f"Ana {number}", most_chars=99)
-    with pytest.raises(StateConflictError, match="100 names already"):
+    with pytest.raises(StateConflictError, match="has had 100 names"):
         await rename(graph, "t", make_uid("Ana"), "Ana the Last", most_chars=99)
 
 
@@ -229,7 +229,7 @@ async def test_list_entities_shows_merge_targets_and_merged_entities(graph: Grap
     last = await list_entities(graph, "t", "c", prefix="an", after=page.next, limit=2)
     assert ([one.name for one in last.entities], last.next) == (["Anna"], None)
     assert (await list_entities(graph, "t", "elsewhere")).entities == ()
-    with pytest.raises(InvalidInputError, match=r"after: .* ends no page"):
+    with pytest.raises(InvalidInputError, match=r"after: .* is not a page cursor"):
         await list_entities(graph, "t", "c", after="nonsense")
 
 

@@ -200,15 +200,15 @@ async def test_identify_refuses_anything_but_a_user_and_a_person(side: Side) -> 
     await tell(side, turn("a", "Ana", "u-17", tags=["sea"]))
     ana, user, tag = person("Ana"), person("u-17", subtype="user"), person("sea", subtype="tag")
     for one, other, told in (
-        (ana, user, "user: 'Ana' is of subtype 'person'. Name a thing of subtype 'user'"),
-        (user, user, "person: 'u-17' is of subtype 'user'. Name somebody else than a user"),
+        (ana, user, "user: 'Ana' is of subtype 'person'. Name an entity of subtype 'user'"),
+        (user, user, "person: 'u-17' is of subtype 'user'. Name an entity that is not a user"),
         (user, tag, "person: 'sea' is of subtype 'tag'"),
-        ("x", ana, "user: x is the uid of nothing known"),
-        (user, "x", "person: x is the uid of nothing known"),
+        ("x", ana, "user: no node has the uid x"),
+        (user, "x", "person: no node has the uid x"),
     ):
         with pytest.raises(InvalidInputError, match=told):
             await identify(side.graph, DECISION, one, other)
-    with pytest.raises(InvalidInputError, match="nothing known"):
+    with pytest.raises(InvalidInputError, match="no node has the uid"):
         await identify(side.graph, replace(DECISION, tenant="u"), user, ana)
 
 

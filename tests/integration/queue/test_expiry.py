@@ -60,4 +60,4 @@ async def test_the_worker_retires_expired_items_when_woken_by_request_or_beat(
     assert retired.valid_to == soon
     assert retired.retired_at is not None
     assert retired.retired_at >= soon
-    assert worker.log.count("retired what has expired") == 2
+    assert worker.log.count("expired items retired") == 2

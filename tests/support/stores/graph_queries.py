@@ -43,7 +43,7 @@ class GraphClient:
     async def ask(self, name: str, /, **fields: Any) -> GraphAnswer:
         question, model = _ASKED[name]
         request = model.model_validate(fields)
-        return await ask(question, request, self._tenant, self._ports, ever=name == "history")
+        return await ask(question, request, self._tenant, self._ports, ignore_validity=name == "history")
 
     async def names(self, name: str, /, **fields: Any) -> list[str]:
         """Return the names of the answer's nodes, in order."""

@@ -202,8 +202,8 @@ async def test_the_callers_extraction_becomes_nodes_and_checked_edges(memory: Me
     [
         ({"source": "a", "type": "EXPLODES", "target": "b"}, UnknownTypeError, "type", "'EXPLODES' is not registered"),
         ({"source": "a", "type": "CAUSED", "target": "b"}, ForbiddenEdgeError, "type", "Entity → Entity"),
-        ({"source": "a", "type": "NEXT", "target": "b"}, InvalidInputError, "type", "kept by VICW"),
-        ({"source": "a", "type": "RELATED_TO", "target": "zzz"}, InvalidInputError, "target", "'zzz' names nothing"),
+        ({"source": "a", "type": "NEXT", "target": "b"}, InvalidInputError, "type", "is set by VICW"),
+        ({"source": "a", "type": "RELATED_TO", "target": "zzz"}, InvalidInputError, "target", "'zzz' matches no node"),
         ({"source": "a", "type": "RELATED_TO", "target": "a"}, InvalidInputError, "", "to itself"),
     ],
 )

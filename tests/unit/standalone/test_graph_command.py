@@ -62,7 +62,7 @@ async def test_graph_show_causes_finds_the_item_by_its_words(vicw: Vicw) -> None
     assert ("the lock file was stale", "==>", "CAUSED 0.95", "The build broke") in plain(shown.stdout)
     assert "items with these words" in shown.stderr
     nothing = await run(vicw, "show", "volcanoes of Iceland", "--causes")
-    assert (nothing.exit_code, "is no uid, id or name" in nothing.stderr) == (2, True)
+    assert (nothing.exit_code, "matches no uid, id or name" in nothing.stderr) == (2, True)
 
 
 async def test_graph_show_thread_draws_one_flow_only(vicw: Vicw) -> None:
@@ -131,7 +131,7 @@ async def test_an_ambiguous_name_is_refused_with_the_uids_of_its_nodes(vicw: Vic
         (["show", "t1", "--causes", "--people"], "--causes and --people exclude each other"),
         (["show", "t1", "--as-of", "yesterday"], "--as-of: 'yesterday' is not a time; write it as 2026-01-19"),
         (["show", "t1", "--types", "EATS"], "edge type 'EATS' is not registered. Use one of CAUSED"),
-        (["show", "nobody"], "start[0]: 'nobody' is no uid, id or name of anything here"),
+        (["show", "nobody"], "start[0]: 'nobody' matches no uid, id or name"),
         (["show", "hotel"], "Items with these words: "),
         (["show", "--flow", "none"], "flow: is not known. Name the `flow_id` that its items have"),
         (["find"], "give a name, or --context CONTEXT"),
@@ -150,7 +150,7 @@ async def test_graph_show_hides_nodes_that_the_viewer_may_not_see(vicw: Vicw, me
     await memory.ingest(secret, context="chat", extract="rules")
     assert (await run(vicw, "show", "s", "--viewer", "ana")).exit_code == 0
     hidden = await run(vicw, "show", "s", "--viewer", "ben")
-    assert (hidden.exit_code, "is no uid, id or name" in hidden.stderr) == (2, True)
+    assert (hidden.exit_code, "matches no uid, id or name" in hidden.stderr) == (2, True)
     around = await run(vicw, "show", "ana", "--viewer", "ben")
     assert (around.exit_code, "slept" in around.stdout) == (0, False)
     more = await run(vicw, "show", "ana", "--limit", "2")

@@ -18,7 +18,7 @@ from vicw_shared.ports import Direction, GraphAudit, GraphStore, Nodes, Scans, S
 class EvictionPolicy:
     """Policy for tenants with more than ``items`` items. Weights halve in each ``half_life`` of disuse.
 
-    Items stored or shown within ``rest``, and protected items, stay.
+    Items stored or shown within ``protected_for``, and protected items, stay.
     """
 
     items: int
@@ -34,7 +34,7 @@ class EvictionPolicy:
         if item.protected:
             return "it is protected"
         if now - last_used_or_created(item, use) < self.protected_for:
-            return "it was learnt or shown of late"
+            return "it was stored or shown recently"
         return ""
 
 

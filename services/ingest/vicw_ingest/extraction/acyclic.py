@@ -28,9 +28,9 @@ async def rejected_edges(
         onward = await _stored(transaction, edge_type, [edge.target for edge in new])
         for edge in new:
             if _is_later(nodes.get(edge.source), nodes.get(edge.target)) and edge_type == "CAUSED":
-                reasons[edge.id] = "is of a later time than its effect"
+                reasons[edge.id] = "is later than its effect"
             elif edge.source in _reached(onward, edge.target):
-                reasons[edge.id] = f"closes a circle of {edge_type}"
+                reasons[edge.id] = f"closes a cycle of {edge_type}"
             else:
                 onward.setdefault(edge.source, set()).add(edge.target)
     return reasons

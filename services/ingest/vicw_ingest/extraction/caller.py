@@ -58,7 +58,7 @@ def caller_nodes(extraction: Extraction, *, tenant: str, context: str, item: str
         node = nodes.setdefault(local, CallerNode(end, given))
         if node.end != end:
             raise InvalidInputError(
-                FieldProblem(where, f"the local id {local!r} names two things", "Give each an `id` of its own")
+                FieldProblem(where, f"the local id {local!r} names two nodes", "Give each an `id` of its own")
             )
 
     for kind, label, default in (("entities", Label.ENTITY, "thing"), ("concepts", Label.CONCEPT, "idea")):
@@ -94,7 +94,7 @@ def _edge(
         raise InvalidInputError(
             FieldProblem(
                 f"{path}.type",
-                f"{relation.type} is kept by VICW itself",
+                f"{relation.type} is set by VICW",
                 "Leave it out; order comes from timestamp and flow_step, a new version from ingesting the id again",
             )
         )
@@ -102,7 +102,7 @@ def _edge(
     source = _end(relation.source, resolve, f"{path}.source")
     target = _end(relation.target, resolve, f"{path}.target")
     if source.uid == target.uid:
-        raise InvalidInputError(FieldProblem(path, "joins a thing to itself", "Name two things"))
+        raise InvalidInputError(FieldProblem(path, "joins a node to itself", "Name two nodes"))
     registry.check(relation.type, source.label, target.label, target_subtype=target.subtype, field=f"{path}.type")
     properties = {"certainty": relation.certainty, "desc": relation.desc}
     return CallerEdge(
@@ -121,7 +121,7 @@ def _end(reference: str, resolve: Callable[[str], EdgeEnd | None], path: str) ->
         raise InvalidInputError(
             FieldProblem(
                 path,
-                f"{reference!r} names nothing",
+                f"{reference!r} matches no node",
                 f"Give a local id of this extraction, {SELF!r} for the item, or the id of an item in this context",
             )
         )

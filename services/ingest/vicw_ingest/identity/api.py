@@ -36,9 +36,7 @@ _CHANGES = refusals(401, 403, 409, 413, 422, 503, 507)
 def add_entity_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> None:
     """Add the routes of ``/entities``. Each request calls ``ports`` anew."""
 
-    @router.get(
-        "/entities", tags=_TAGS, responses=refusals(401, 403, 422, 503), summary="Which things does a context know?"
-    )
+    @router.get("/entities", tags=_TAGS, responses=refusals(401, 403, 422, 503), summary="List a context's entities")
     async def get_entities(http: Request, query: Annotated[EntityQuery, Query()]) -> EntityPage:
         return await list_entities(
             ports().graph,
@@ -51,7 +49,7 @@ def add_entity_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> No
         )
 
     @router.get(
-        "/entities/candidates", tags=_TAGS, responses=refusals(401, 403, 422, 503), summary="Which things may be one?"
+        "/entities/candidates", tags=_TAGS, responses=refusals(401, 403, 422, 503), summary="List merge candidates"
     )
     async def get_candidates(http: Request, query: Annotated[MergeCandidateQuery, Query()]) -> MergeCandidatePage:
         settings = ports().settings
@@ -63,28 +61,26 @@ def add_entity_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> No
         "/entities/{uid}",
         tags=_TAGS,
         responses=refusals(401, 403, 404, 422, 503),
-        summary="What is known of a thing's identity?",
+        summary="Get an entity",
     )
     async def get_entity(uid: str, http: Request) -> Entity:
         return await entity_by_uid(ports().graph, tenant_of(http), uid.lower())
 
-    @router.post("/entities/merge", tags=_TAGS, responses=_CHANGES, summary="Two things are one")
+    @router.post("/entities/merge", tags=_TAGS, responses=_CHANGES, summary="Merge two entities")
     async def post_merge(request: MergeRequest, http: Request) -> IdentityChange:
         tenant, entity = tenant_of(http), request.entity.lower()
         decision = MergeDecision(tenant, now(), ports().registry)
         changed = await merge(ports().graph, decision, entity, request.into.lower())
         return IdentityChange(entity=await entity_by_uid(ports().graph, tenant, entity), changed=changed)
 
-    @router.post(
-        "/entities/split", tags=_TAGS, responses=_CHANGES, summary="Undo a merge, or say that two things are not one"
-    )
+    @router.post("/entities/split", tags=_TAGS, responses=_CHANGES, summary="Split two entities")
     async def post_split(request: SplitRequest, http: Request) -> IdentityChange:
         tenant, entity = tenant_of(http), request.entity.lower()
         other = request.apart_from.lower() if request.apart_from is not None else None
         changed = await split(ports().graph, MergeDecision(tenant, now(), ports().registry), entity, other)
         return IdentityChange(entity=await entity_by_uid(ports().graph, tenant, entity), changed=changed)
 
-    @router.post("/entities/identify", tags=_TAGS, responses=_CHANGES, summary="Which person is a user?")
+    @router.post("/entities/identify", tags=_TAGS, responses=_CHANGES, summary="Link a user to a person")
     async def post_identify(request: IdentifyRequest, http: Request) -> IdentityChange:
         tenant, user = tenant_of(http), request.user.lower()
         decision = MergeDecision(tenant, now(), ports().registry)
@@ -95,7 +91,7 @@ def add_entity_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> No
         "/entities/{uid}/rename",
         tags=_TAGS,
         responses=_CHANGES | refusals(404),
-        summary="Show a thing under another name",
+        summary="Rename an entity",
     )
     async def post_rename(uid: str, request: RenameRequest, http: Request) -> IdentityChange:
         tenant, entity = tenant_of(http), uid.lower()

@@ -29,16 +29,16 @@ def requested_entity(nodes: Mapping[str, Node], uid: str, field: str) -> Node:
     """Return the live named entity ``uid`` of ``nodes``. Raises InvalidInputError that names ``field``."""
     node = nodes.get(uid)
     if node is None:
-        raise InvalidInputError(FieldProblem(field, f"{uid} is the uid of nothing known", _FIX))
+        raise InvalidInputError(FieldProblem(field, f"no node has the uid {uid}", _FIX))
     if not is_named_node(node):
-        raise InvalidInputError(FieldProblem(field, f"{uid} is {_kind_name(node)}, not a named thing", _FIX))
+        raise InvalidInputError(FieldProblem(field, f"{uid} is {_kind_name(node)}, not a named entity", _FIX))
     return node
 
 
 def require_entity(node: Node | None, uid: str) -> Node:
     """Return ``node`` if it is a named entity. Raises MissingRecordError otherwise."""
     if node is None or not is_named_node(node):
-        raise MissingRecordError(f"There is no named thing of the uid {uid}; GET /entities lists those of a context")
+        raise MissingRecordError(f"No named entity has the uid {uid}; GET /entities lists those of a context")
     return node
 
 
@@ -112,7 +112,7 @@ async def rename(graph: GraphStore, tenant: str, uid: str, name: str, *, most_ch
         if len(edges) > MAX_REFRESHED:
             raise StateConflictError(
                 f"{node.name!r} is named by {len(edges)} items, over {MAX_REFRESHED}. "
-                "Merge it into a thing of that name"
+                "Merge it into an entity of that name"
             )
         await transaction.put_nodes([_renamed(node, name)])
         await transaction.put_edges(edges)
@@ -125,5 +125,5 @@ def _renamed(node: Node, name: str) -> Node:
     aliases = {fold_case(alias): alias for alias in (*node.aliases, node.name)}
     aliases.pop(fold_case(name), None)
     if len(aliases) > MAX_ALIASES:
-        raise StateConflictError(f"{node.name!r} has had {MAX_ALIASES} names already. Leave it this one")
+        raise StateConflictError(f"{node.name!r} has had {MAX_ALIASES} names. Keep the current name")
     return replace(node, name=name, title=name, aliases=tuple(aliases.values()))

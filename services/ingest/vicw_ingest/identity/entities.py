@@ -50,7 +50,7 @@ async def list_entities(
     folded = fold_case(prefix)
     if len(folded) > NAME_PREFIX:
         raise InvalidInputError(
-            FieldProblem("prefix", f"has {len(folded)} characters, over {NAME_PREFIX}", "Give fewer of them")
+            FieldProblem("prefix", f"has {len(folded)} characters, over {NAME_PREFIX}", "Shorten it")
         )
     kind = fold_case(subtype) if subtype is not None else None
     names = NamedNodes(tenant=tenant, context=context, prefix=folded, subtype=kind)
@@ -100,7 +100,7 @@ async def _cursor(graph: GraphStore, tenant: str, after: str | None) -> tuple[st
         return None
     last = (await graph.nodes(tenant, [after])).get(after) if is_uid(after) else None
     if last is None or not is_named_node(last):
-        raise InvalidInputError(FieldProblem("after", f"{after} ends no page", "Give the `next` of the page before"))
+        raise InvalidInputError(FieldProblem("after", f"{after} is not a page cursor", "Give the `next` of a page"))
     return fold_case(last.name), last.uid
 
 

@@ -60,7 +60,7 @@ async def _between(transaction: GraphTransaction, edge_type: str, user: str, per
 
 def _require(node: Node, field: str, *, is_user: bool) -> None:
     if node.label is not Label.ENTITY or (fold_case(node.subtype) == USER) is not is_user:
-        expected = f"a thing of subtype {USER!r}" if is_user else "somebody else than a user"
+        expected = f"an entity of subtype {USER!r}" if is_user else "an entity that is not a user"
         raise InvalidInputError(
             FieldProblem(field, f"{node.name!r} is of subtype {node.subtype!r}", f"Name {expected}: see GET /entities")
         )

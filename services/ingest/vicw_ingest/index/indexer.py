@@ -39,20 +39,18 @@ _IDLE_SECONDS = 5.0
 _POLL_SECONDS = 1.0
 _FIRST_DELAY_SECONDS = 30.0
 _MAX_DELAY_SECONDS = 3600.0
-indexing = Stages("index", "Time of a stage of bringing a batch of points to the vector store")
-INDEXED = Counter("vicw_index_points_total", "Points brought to the vector store", ["kind"])
+indexing = Stages("index", "Time of an indexing stage")
+INDEXED = Counter("vicw_index_points_total", "Outbox entries processed", ["kind"])
 FAILURES = Counter("vicw_index_failures_total", "Batches that could not be indexed and stay pending")
-RESTING = Counter("vicw_index_passages_failed_total", "Passages that the embedder failed at and that rest for a while")
+RESTING = Counter("vicw_index_passages_failed_total", "Embedding failures of single passages; retried later")
 _NEWEST: Final = "livemostrecent"  # the newest value counts: a worker's processes all read one outbox
 BACKLOG = Gauge(
     "vicw_index_backlog_points",
     "Passages that the vector store lacks or has an old payload of",
     multiprocess_mode=_NEWEST,
 )
-FAILING = Gauge(
-    "vicw_index_failing_points", "Those of the backlog that have failed at least once", multiprocess_mode=_NEWEST
-)
-DEAD = Gauge("vicw_index_dead_points", "Passages that were given up: none of the backlog", multiprocess_mode=_NEWEST)
+FAILING = Gauge("vicw_index_failing_points", "Backlog passages that failed at least once", multiprocess_mode=_NEWEST)
+DEAD = Gauge("vicw_index_dead_points", "Passages given up; not counted in the backlog", multiprocess_mode=_NEWEST)
 
 
 @dataclass(eq=False, slots=True)
@@ -180,7 +178,7 @@ class Indexer:
         self._pauses += 1
         seconds = min(_MAX_PAUSE_SECONDS, 0.125 * 2 ** min(self._pauses, 10))
         level = _log.warning if isinstance(error, VicwError) else _log.error
-        level("indexing failed, will be tried again", error=str(error), pause_seconds=seconds)
+        level("indexing failed; retried after a pause", error=str(error), pause_seconds=seconds)
         await self._count()
         await asyncio.sleep(seconds)
 

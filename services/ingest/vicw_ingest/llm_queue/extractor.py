@@ -38,11 +38,11 @@ _DELAY_FACTOR = 6
 _MAX_DELAY_SECONDS = 24 * 3600.0
 _COUNT_SECONDS = 5.0
 _MAX_PASSAGES = 10_000
-READ = Counter("vicw_llm_items_total", "Items that the language model was to read, by what came of it", ["outcome"])
+READ = Counter("vicw_llm_items_total", "Pending extractions processed, by outcome", ["outcome"])
 _NEWEST: Final = "livemostrecent"
-WAITING = Gauge("vicw_llm_waiting_items", "Items that a language model has still to read", multiprocess_mode=_NEWEST)
-FAILING = Gauge("vicw_llm_failing_items", "Those of them that it has failed at", multiprocess_mode=_NEWEST)
-DEAD = Gauge("vicw_llm_dead_items", "Items that were given up: read by the rules alone", multiprocess_mode=_NEWEST)
+WAITING = Gauge("vicw_llm_waiting_items", "Pending extractions", multiprocess_mode=_NEWEST)
+FAILING = Gauge("vicw_llm_failing_items", "Pending extractions that failed at least once", multiprocess_mode=_NEWEST)
+DEAD = Gauge("vicw_llm_dead_items", "Extractions given up", multiprocess_mode=_NEWEST)
 
 
 @dataclass(slots=True)
@@ -172,7 +172,7 @@ class Extractor:
         self._pauses += 1
         seconds = min(_MAX_PAUSE_SECONDS, 0.25 * 2 ** min(self._pauses, 10))
         level = _log.warning if isinstance(error, VicwError) else _log.error
-        level("a language model cannot be asked, will be tried again", error=str(error), pause_seconds=seconds)
+        level("the language model is unavailable", error=str(error), pause_seconds=seconds)
         await asyncio.sleep(seconds)
 
     async def _claim(self, limit: int, items: Sequence[str] | None = None) -> list[PendingExtraction]:

@@ -30,7 +30,7 @@ from vicw_shared.uids import make_uid
 EXPIRE = "expire"
 """Task name of expiry in the log of the sleep cycle."""
 _log = structlog.get_logger()
-EXPIRED = Counter("vicw_ingest_expired_total", "Items that were retired since their time was over")
+EXPIRED = Counter("vicw_ingest_expired_total", "Items retired after they expired")
 _BATCH = 100
 """Maximum number of items per query and per transaction."""
 
@@ -55,7 +55,7 @@ class Expiry:
         try:
             await self.drain(seconds=seconds)
         except VicwError as error:
-            _log.warning("what has expired could not be retired; the next look tries again", error=error.detail)
+            _log.warning("expired items could not be retired; retried at the next run", error=error.detail)
 
     async def drain(self, *, seconds: float = float("inf")) -> int:
         """Retire all items expired by now and return their number. Starts no new batch after ``seconds``.
@@ -72,7 +72,7 @@ class Expiry:
             if not retired:
                 break  # another process is retiring them
         if count:
-            _log.info("retired what has expired", items=count)
+            _log.info("expired items retired", items=count)
             await self.queue.wake()
         return count
 

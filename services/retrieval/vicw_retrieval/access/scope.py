@@ -56,7 +56,7 @@ def may_see(scope: Scope, node: Node, about: Collection[str], *, ignore_validity
     """Return whether ``scope`` may see a node; ``about`` are the folded names and uids of its subjects.
 
     The rule of the vector stores' filters, for nodes reached along edges. Tags and domains choose results, not
-    neighbours, so they do not count here. ``ever``: validity does not count either, only expiry.
+    neighbours, so they do not count here. With ``ignore_validity``, only expiry counts.
     """
     if node.tenant != scope.tenant or (scope.contexts is not None and node.context not in scope.contexts):
         return False
@@ -67,7 +67,7 @@ def may_see(scope: Scope, node: Node, about: Collection[str], *, ignore_validity
 
 
 def is_named(node: Node) -> bool:
-    """Return whether a node is a named thing (a person, a tag, a root), not a memory of its own."""
+    """Return whether a node is a named one (an entity, a tag, a context), not a memory of its own."""
     return node.label not in {Label.EVENT, Label.CHUNK} and node.content_hash is None
 
 

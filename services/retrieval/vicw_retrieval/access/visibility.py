@@ -27,7 +27,7 @@ Place = tuple[str, str, Direction]
 
 
 class Visibility:
-    """Visibility for one scope. ``ever``: includes what is no longer true or no longer believed."""
+    """Visibility for one scope. ``ignore_validity``: includes what is no longer true or no longer believed."""
 
     def __init__(self, graph: GraphStore, scope: Scope, *, ignore_validity: bool = False) -> None:
         self._graph = graph

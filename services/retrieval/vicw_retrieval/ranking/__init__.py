@@ -1,1 +1,1 @@
-"""Ranking maths: pure, one formula a module, inputs never mutated."""
+"""Score fusion: pure functions."""

@@ -1,4 +1,4 @@
-"""Coverage and deduplication of the best candidates: new information gains, repeated texts become one result."""
+"""Coverage, and merging of near-duplicates, among the best candidates."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class UsageCounter:
                 for part in batched(times.items(), _AT_ONCE):
                     await uses.add_uses(tenant, dict(part), now())
         except VicwError as error:
-            _log.warning("what answers have shown could not be noted", error=error.detail)
+            _log.warning("usage counts could not be written", error=error.detail)
 
     async def keep_flushing(self, uses: Uses) -> NoReturn:
         """Flush at intervals, and a last time on cancellation."""

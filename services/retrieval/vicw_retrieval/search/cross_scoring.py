@@ -140,7 +140,7 @@ class CrossScorer:
                 result = await score()
         except Exception as error:
             if not isinstance(error, (RetryableError, TimeoutError)):
-                _log.exception("what channels lack could not be scored", error=type(error).__name__)
+                _log.exception("cross-scoring failed", error=type(error).__name__)
             return [name for name, passages in lacking.items() if passages]
         for name in lacking:
             scores[name].update({uid: score for uid, score in result[name].items() if isfinite(score)})

@@ -159,7 +159,7 @@ class FirstWave:
             try:
                 return await self._search_fulltext(scope)
             except VicwError as error:  # an incomplete vector index is better than nothing
-                _log.warning("words do not answer while the vector index is rebuilt", error=error.detail)
+                _log.warning("full-text search failed while the vector index is rebuilt", error=error.detail)
                 self.degraded.append(FULLTEXT)
                 self.by_words, fulltext_error = False, error
         channels: dict[str, Awaitable[list[VectorHit]]] = {}

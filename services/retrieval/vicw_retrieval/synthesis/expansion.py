@@ -40,7 +40,7 @@ async def expand(
     """
     if not uids:
         return Neighbourhood()
-    visibility, ever = Visibility(graph, scope), Visibility(graph, scope, ignore_validity=True)
+    visibility, with_past = Visibility(graph, scope), Visibility(graph, scope, ignore_validity=True)
     nodes, neighbours, evidence = await asyncio.gather(  # on connections of their own
         graph.nodes(scope.tenant, [*uids, *proofs]),
         visibility.expand(uids, _SPREADS, _FANOUT),
@@ -52,7 +52,7 @@ async def expand(
     proving = [n for n in evidence if n.origin in owner and n.node.label is Label.EVENT and n.node.uid not in nodes]
     extracted = {n.node.uid: n for n in await visibility.visible(proving)}
     # A passage may contain outdated statements, too: what replaced them is shown beside it.
-    past = {n.node.uid: n for n in await ever.visible([n for n in proving if _is_past(n, extracted)])}
+    past = {n.node.uid: n for n in await with_past.visible([n for n in proving if _is_past(n, extracted)])}
     statements = [uid for uid, proof in extracted.items() if proof.node.is_statement]
     await graph.expand(
         scope.tenant, [*extracted, *past], _OF_EXTRACTED, _FANOUT
@@ -62,7 +62,7 @@ async def expand(
     )
     neighbours += await visibility.expand(statements, _OF_STATEMENTS, _FANOUT)
     neighbours += await visibility.expand(list(past), _REPLACED_BY, _FANOUT)
-    visible = [*neighbours, *await ever.expand(statements, _REPLACED, _FANOUT)]
+    visible = [*neighbours, *await with_past.expand(statements, _REPLACED, _FANOUT)]
     visible = [neighbour for neighbour in visible if not neighbour.node.is_duplicate]  # it repeats another item
     extracted |= past
     # A statement is in its passage already; one with a cause or a replacement gets a line of its own.

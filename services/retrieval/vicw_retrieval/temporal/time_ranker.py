@@ -103,7 +103,7 @@ async def rank_by_time(
     """Return the candidates in their new order, with items of the question's time among them.
 
     If only time selects, only items of that time remain, if there are any. After ``seconds``, no further pages of a
-    span are read, and ``placed.in_time`` stays false. Raises the graph's errors.
+    span are read, and ``resolved.in_time`` stays false. Raises the graph's errors.
     """
     until = asyncio.get_running_loop().time() + seconds
     resolved.events = await _events(question, resolved.reading, find)

@@ -33,40 +33,40 @@ def create_graph_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> APIR
     )
 
     async def put[R: GraphQuestion](
-        question: Question[R], request: R, http: Request, *, ever: bool = False
+        question: Question[R], request: R, http: Request, *, ignore_validity: bool = False
     ) -> Response:
-        answer = await ask(question, request, tenant_of(http), ports(), ever=ever)
+        answer = await ask(question, request, tenant_of(http), ports(), ignore_validity=ignore_validity)
         return Response(answer.model_dump_json(), media_type="application/json")
 
-    @router.post("/find", response_model=GraphAnswer, summary="What a name or an id may mean")
+    @router.post("/find", response_model=GraphAnswer, summary="Find nodes by uid, id or name")
     async def post_find(request: FindRequest, http: Request) -> Response:
         return await put(questions.find, request, http)
 
-    @router.post("/walk", response_model=GraphAnswer, summary="Everything within some hops")
+    @router.post("/walk", response_model=GraphAnswer, summary="Walk from nodes")
     async def post_walk(request: WalkRequest, http: Request) -> Response:
         return await put(questions.walk_from, request, http)
 
-    @router.post("/about", response_model=GraphAnswer, summary="The memories about a person")
+    @router.post("/about", response_model=GraphAnswer, summary="List the memories about a person")
     async def post_about(request: NodeQuestion, http: Request) -> Response:
         return await put(questions.about, request, http)
 
-    @router.post("/person", response_model=GraphAnswer, summary="The person that a user is")
+    @router.post("/person", response_model=GraphAnswer, summary="Get a user's person")
     async def post_person(request: NodeQuestion, http: Request) -> Response:
         return await put(questions.person, request, http)
 
-    @router.post("/users", response_model=GraphAnswer, summary="The users that are a person")
+    @router.post("/users", response_model=GraphAnswer, summary="List a person's users")
     async def post_users(request: NodeQuestion, http: Request) -> Response:
         return await put(questions.users, request, http)
 
-    @router.post("/merges", response_model=GraphAnswer, summary="What was merged into what")
+    @router.post("/merges", response_model=GraphAnswer, summary="List an entity's merges")
     async def post_merges(request: NodeQuestion, http: Request) -> Response:
         return await put(questions.merges, request, http)
 
-    @router.post("/history", response_model=GraphAnswer, summary="What replaced what")
+    @router.post("/history", response_model=GraphAnswer, summary="List what replaced what")
     async def post_history(request: HistoryRequest, http: Request) -> Response:
-        return await put(questions.history, request, http, ever=True)
+        return await put(questions.history, request, http, ignore_validity=True)
 
-    @router.post("/flow", response_model=GraphAnswer, summary="One flow in its order")
+    @router.post("/flow", response_model=GraphAnswer, summary="Get a flow in its order")
     async def post_flow(request: FlowRequest, http: Request) -> Response:
         return await put(questions.flow_in_order, request, http)
 

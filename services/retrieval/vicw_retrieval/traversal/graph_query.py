@@ -49,7 +49,7 @@ def paths_of(
 
 @dataclass(frozen=True)
 class GraphQuery:
-    """One graph question: its engines and scope. ``ever``: includes what is past."""
+    """One graph question: its engines and scope. ``ignore_validity``: includes what is past."""
 
     ports: RetrievalPorts
     scope: Scope

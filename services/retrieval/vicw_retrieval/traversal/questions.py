@@ -35,13 +35,13 @@ _REPLACED = (("SUPERSEDES", Direction.OUT), ("SUPERSEDES", Direction.IN))
 
 
 async def find(request: FindRequest, inquiry: GraphQuery) -> GraphAnswer:
-    """Return what a uid, an id or a name may mean; without any of them, the named things of a context, by name.
+    """Return what a uid, an id or a name may mean; without any of them, the named entities of a context, by name.
 
     Raises InvalidInputError if neither a name nor a context is given.
     """
     if request.name is None and request.context is None:
         raise InvalidInputError(
-            FieldProblem("name", "is missing, and so is `context`", "Give a name, or the context whose things to list")
+            FieldProblem("name", "is missing, and so is `context`", "Give a name, or a context whose entities to list")
         )
     complete = True
     if request.name is None:
@@ -134,7 +134,7 @@ async def merges(request: NodeQuestion, inquiry: GraphQuery) -> GraphAnswer:
 
 
 async def history(request: HistoryRequest, inquiry: GraphQuery) -> GraphAnswer:
-    """Return what replaced what, newest first: of an item, of its text's statements, or of a named thing's memories.
+    """Return what replaced what, newest first: of an item, of its text's statements, or of an entity's memories.
 
     Without a node: for a whole context. What is not believed any more is included; invisible and expired nodes are not.
     Raises InvalidInputError if neither is given.

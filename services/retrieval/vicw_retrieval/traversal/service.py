@@ -18,9 +18,9 @@ type Question[R: GraphQuestion] = Callable[[R, GraphQuery], Awaitable[GraphAnswe
 
 
 async def ask[R: GraphQuestion](
-    question: Question[R], request: R, tenant: str, ports: RetrievalPorts, *, ever: bool = False
+    question: Question[R], request: R, tenant: str, ports: RetrievalPorts, *, ignore_validity: bool = False
 ) -> GraphAnswer:
-    """Return the answer to a graph question; ``ever``: what is past is visible, too.
+    """Return the answer to a graph question; with ``ignore_validity``, what is past is visible, too.
 
     Raises InvalidInputError for a field over its limit, UnavailableError while the graph is down: no other store has
     edges.
@@ -29,7 +29,7 @@ async def ask[R: GraphQuestion](
     timer = StageTimer()
     with timer.stage("graph"):
         scope = await with_viewer_identities(ports.graph, scope_of_question(request, tenant, now()))
-        inquiry = GraphQuery(ports, scope, ever)
+        inquiry = GraphQuery(ports, scope, ignore_validity)
         answer = await question(request, inquiry)
     return answer.model_copy(update={"took_ms": timer.total()})
 

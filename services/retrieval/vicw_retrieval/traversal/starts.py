@@ -43,13 +43,13 @@ class StartFinder:
         """
         nodes = await self.all(reference)
         if not nodes:
-            message = f"{_cut(reference)!r} is no uid, id or name of anything here"
+            message = f"{_cut(reference)!r} matches no uid, id or name"
             raise InvalidInputError(FieldProblem(field, message, await self._hint(reference)))
         if len(nodes) > 1:
             more = f"; and {len(nodes) - _MAX_NAMED} more" if len(nodes) > _MAX_NAMED else ""
             names = "; ".join(_describe(node) for node in nodes[:_MAX_NAMED])
             raise InvalidInputError(
-                FieldProblem(field, f"{_cut(reference)!r} may be {len(nodes)} things", f"Name a uid: {names}{more}")
+                FieldProblem(field, f"{_cut(reference)!r} matches {len(nodes)} nodes", f"Name a uid: {names}{more}")
             )
         return nodes[0]
 
@@ -91,7 +91,7 @@ class StartFinder:
         return sorted({n.node.uid for n in mentions if (n.origin, n.node.uid) in own})
 
     async def page(self, subtype: str | None, limit: int) -> tuple[list[Node], bool]:
-        """Return named things of the scope's contexts, by context and name, and whether these are all."""
+        """Return the named entities of the scope's contexts, by context and name, and whether these are all."""
         nodes: list[Node] = []
         for context in self.scope.contexts or ():
             scan = NamedNodes(tenant=self.scope.tenant, context=context, subtype=subtype)
@@ -107,7 +107,7 @@ class StartFinder:
         return nodes, True
 
     async def allowed(self, nodes: Iterable[Node]) -> list[Node]:
-        """Keep visible nodes; of named things those known to the viewer."""
+        """Keep visible nodes; of named nodes those known to the viewer."""
         seen = await self.visibility.nodes(list(nodes))
         named = [node for node in seen if is_named(node)]
         known = {node.uid for node in await self.visibility.known(named, self.known_by)}

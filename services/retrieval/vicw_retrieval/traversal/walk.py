@@ -30,8 +30,8 @@ _COMMON_TYPES = frozenset({"MENTIONS", "EVIDENCED_BY", "BELONGS_TO", "HAPPENED_A
 class WalkPlan:
     """How a walk spreads.
 
-    ``fanout`` is how many edges of a node and spread are followed. ``known_by`` are the spreads along which a thing
-    becomes known to a viewer.
+    ``fanout`` is how many edges of a node and spread are followed. ``known_by`` are the spreads along which a
+    named node becomes known to a viewer.
     """
 
     spreads: Sequence[Spread]
@@ -151,7 +151,7 @@ class Walk:
         seen = [n for n in await self.visibility.visible(neighbours) if n.edge.weight >= self.plan.min_weight]
         if not self.plan.statements:
             seen = [n for n in seen if n.edge.type != "MENTIONS" or not n.node.is_statement or n.node.uid in self.nodes]
-        # Between named things, an edge without a source item reveals nothing: its end must be known otherwise.
+        # Between named nodes, an edge without a source item reveals nothing: its end must be known otherwise.
         doubtful = {
             n.node.uid: n.node
             for n in seen

@@ -35,6 +35,6 @@ def test_a_use_restarts_the_half_life_and_lengthens_it() -> None:
 def test_protected_and_recently_used_items_stay() -> None:
     policy = EvictionPolicy(items=1, protected_for=30 * DAY)
     assert policy.reason_to_keep(ITEM, None, AT + 31 * DAY) == ""
-    assert policy.reason_to_keep(ITEM, None, AT + 29 * DAY) == "it was learnt or shown of late"
-    assert policy.reason_to_keep(ITEM, Use(1, AT + 5 * DAY), AT + 31 * DAY) == "it was learnt or shown of late"
+    assert policy.reason_to_keep(ITEM, None, AT + 29 * DAY) == "it was stored or shown recently"
+    assert policy.reason_to_keep(ITEM, Use(1, AT + 5 * DAY), AT + 31 * DAY) == "it was stored or shown recently"
     assert policy.reason_to_keep(replace(ITEM, protected=True), None, AT + 999 * DAY) == "it is protected"

@@ -24,7 +24,7 @@ def events(*relations: tuple[str, str], **at: str) -> dict[str, Any]:
     [((("a", "b"), ("b", "a")), "relations[1]"), ((("a", "b"), ("b", "c"), ("c", "a")), "relations[2]")],
 )
 async def test_a_causal_cycle_in_a_callers_extraction_is_refused(memory: Memory, relations: Any, field: str) -> None:
-    with pytest.raises(InvalidInputError, match="closes a circle") as refused:
+    with pytest.raises(InvalidInputError, match="closes a cycle") as refused:
         await memory.ingest({"id": "x", "text": "why", "extraction": events(*relations)})
     assert field in str(refused.value)
     assert await memory.found("why") == []
@@ -36,14 +36,14 @@ async def test_a_causal_cycle_with_stored_causes_is_refused(memory: Memory) -> N
     for one, two in (("a", "b"), ("b", "c")):
         live_edges = {"relations": [{"source": one, "type": "CAUSED", "target": two}]}
         await memory.ingest({"id": one + two, "text": "why", "extraction": live_edges})
-    with pytest.raises(InvalidInputError, match="closes a circle"):
+    with pytest.raises(InvalidInputError, match="closes a cycle"):
         back = {"relations": [{"source": "c", "type": "CAUSED", "target": "a"}]}
         await memory.ingest({"id": "ca", "text": "why", "extraction": back})
 
 
 async def test_a_cause_later_than_its_effect_is_refused(memory: Memory) -> None:
     early, late = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
-    with pytest.raises(InvalidInputError, match="later time"):
+    with pytest.raises(InvalidInputError, match="later than its effect"):
         await memory.ingest({"id": "x", "text": "why", "extraction": events(("a", "b"), a=late, b=early)})
     await memory.ingest({"id": "x", "text": "why", "extraction": events(("a", "b"), a=early, b=late)})
 

@@ -82,7 +82,7 @@ async def test_renaming_an_entity_to_a_secret_is_refused(client: AsyncVicwClient
 
 
 async def test_invalid_entity_requests_are_refused_with_the_reason(client: AsyncVicwClient) -> None:
-    with pytest.raises(BadRequestError, match=r"into: x is the uid of nothing known. Give a uid that GET /entities"):
+    with pytest.raises(BadRequestError, match=r"into: no node has the uid x. Give a uid that GET /entities"):
         await client.merge(person("Ana Souza"), "x")
     with pytest.raises(BadRequestError, match="name"):
         await client.rename(person("Ana Souza"), " ")
@@ -99,9 +99,9 @@ async def test_invalid_entity_requests_are_refused_with_the_reason(client: Async
     with pytest.raises(ConflictError, match="entity: 'Ana Souza' is not merged"):
         await client.split(person("Ana Souza"))
     for uid in ("x", person("nobody")):
-        with pytest.raises(NotFoundError, match="no named thing"):
+        with pytest.raises(NotFoundError, match="No named entity"):
             await client.entity(uid)
-        with pytest.raises(NotFoundError, match="no named thing"):
+        with pytest.raises(NotFoundError, match="No named entity"):
             await client.rename(uid, "Ben")
 
 

@@ -59,7 +59,7 @@ async def test_a_failed_expiry_run_is_logged_and_retried_later(memory: Memory, m
     monkeypatch.setattr(graph, "write", away)
     with capture_logs() as logs:
         await expiry.run_once()
-    assert [log["event"] for log in logs] == ["what has expired could not be retired; the next look tries again"]
+    assert [log["event"] for log in logs] == ["expired items could not be retired; retried at the next run"]
     monkeypatch.setattr(graph, "write", write)
     assert await expiry.drain(seconds=0) == 0, "its turn is over before it begins"
     assert await expiry.drain() == 1

@@ -33,10 +33,10 @@ _RETURNED_CHARS = 4000
 _REDUCED_PARTS = 20
 llm_stages = Stages("llm", "Time of language model calls: call is one answer, check its validation")
 CALLS = Counter("vicw_llm_calls_total", "Answers of the language model, by how they ended", ["finish"])
-TOKENS = Counter("vicw_llm_tokens_total", "Tokens that the language model says it has read and written", ["direction"])
-REPAIRS = Counter("vicw_llm_repairs_total", "Answers that were sent back to be mended")
+TOKENS = Counter("vicw_llm_tokens_total", "Tokens read and written, as the language model reports", ["direction"])
+REPAIRS = Counter("vicw_llm_repairs_total", "Answers sent back for correction")
 FAILURES = Counter("vicw_llm_failures_total", "Parts of texts that the language model failed at", ["reason"])
-DROPPED = Counter("vicw_llm_dropped_total", "Parts of answers that the text does not bear out", ["reason"])
+DROPPED = Counter("vicw_llm_dropped_total", "Parts of answers left out, by reason", ["reason"])
 
 
 class ExtractionError(Exception):

@@ -1,4 +1,4 @@
-"""Bridges of knowledge items: a statement similar to the question passes its score to the pages that it names.
+"""Entity spread: a statement similar to the question passes its score to the pages that it names.
 
 "The Dry is based on a novel by Jane Harper" answers half of a question. The other half is on the page "Jane Harper", or
 in another passage that mentions her. Names in chats and stories are too frequent to lead anywhere, so only Entity items
@@ -92,7 +92,7 @@ class _Sentence:
 
 
 @dataclass(frozen=True, slots=True)
-class _BridgePath:
+class _EntityPath:
     """Path from a statement over a name to an item, which gets ``share`` of the score passed on."""
 
     sentence: str
@@ -169,7 +169,7 @@ class EntitySpread:
                 gains[path.target] = max(gains.get(path.target, 0.0), gain)
         return gains
 
-    async def _paths(self, sentences: Mapping[str, _Sentence]) -> list[_BridgePath]:
+    async def _paths(self, sentences: Mapping[str, _Sentence]) -> list[_EntityPath]:
         """Return the paths over names that are in the sentences but not in the question."""
         neighbours = await self._question.graph.weighted_neighbours(
             self._tenant, list(sentences), ("MENTIONS", Direction.OUT), _NAMES
@@ -183,7 +183,7 @@ class EntitySpread:
         for uid, name in names.items():
             shares[uid] |= {node.uid: 1.0 for one in spellings(name) for node in pages.get(one, ())}
         return [
-            _BridgePath(lead.origin, target, share) for lead in entities for target, share in shares[lead.uid].items()
+            _EntityPath(lead.origin, target, share) for lead in entities for target, share in shares[lead.uid].items()
         ]
 
     async def _mentions(self, entities: Sequence[str]) -> dict[str, list[WeightedNeighbour]]:

@@ -42,7 +42,7 @@ _PEOPLE: tuple[Spread, ...] = tuple(
 PARTICIPANT = ""
 """Source key of a participant, who is not brought in by an item."""
 type Sources = dict[str, float]
-"""Sources of a person: item uids or TAKES_PART, each with a share in (0, 1]."""
+"""Sources of a person: item uids or PARTICIPANT, each with a share in (0, 1]."""
 
 
 @dataclass(frozen=True, slots=True)
