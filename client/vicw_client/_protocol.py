@@ -89,8 +89,8 @@ class Retry:
 class Readiness:
     """Whether the server can work; ``detail`` names what is missing. True and false like a bool.
 
-    ``answered`` is false if no server answers at the address. ``store`` is the name of a ready server's store: another
-    store at the same address has another name.
+    ``answered`` is false if no server answers at the address. ``store`` is the id of a ready server's store: another
+    store at the same address has another id.
     """
 
     ready: bool

@@ -104,7 +104,7 @@ class MissingRecordError(FixableError):
 
     slug = "not-found"
     status = 404
-    title = "There is no such thing"
+    title = "Not found"
 
 
 class UnauthorizedError(FixableError):

@@ -68,7 +68,7 @@ class Fingerprints:
     marks: set[Mark] = field(default_factory=set)
 
     def add_text(self, text: str) -> None:
-        """Add a text in all its forms; forms shorter than LEAST bytes are left out."""
+        """Add a text in all its forms; forms shorter than MIN_BYTES are left out."""
         for form in spellings(text):
             self._add(form)
 

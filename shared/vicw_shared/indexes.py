@@ -190,6 +190,9 @@ def _log_switch(before: Index | None, after: Index) -> None:
 
 def _log_rebuilding(before: datetime | None, after: datetime | None) -> None:
     if after is not None and before is None:
-        _log.warning("the vector index was lost and is being rebuilt; meanwhile words answer", since=after.isoformat())
+        _log.warning(
+            "the vector index was lost and is being rebuilt; until then, answers come from full text",
+            since=after.isoformat(),
+        )
     elif before is not None and after is None:
-        _log.info("the vector index has all that the graph has again")
+        _log.info("the vector index is complete again")

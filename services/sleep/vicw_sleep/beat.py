@@ -71,7 +71,9 @@ _SCHEDULED = {
 """Message and queue of each scheduled job."""
 _log = structlog.get_logger()
 TICKING = Gauge("vicw_beat_ticking", "1 for the clock that sends, 0 for a standby")
-MESSAGES = Gauge("vicw_queue_messages", "Messages that wait for a worker; not a number while Redis is away", ["queue"])
+MESSAGES = Gauge(
+    "vicw_queue_messages", "Messages that wait for a worker; not a number while Redis is unavailable", ["queue"]
+)
 
 
 @dataclass(slots=True)

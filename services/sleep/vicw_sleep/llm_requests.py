@@ -18,8 +18,8 @@ from vicw_shared.settings import LlmSettings
 from vicw_shared.untrusted_text import quote_untrusted
 
 _log = structlog.get_logger()
-AWAY_SECONDS = 600.0
-"""How long a model that failed is not asked again: a slow one costs a run one answer, not one per text."""
+UNAVAILABLE_SECONDS = 600.0
+"""Time for which a failed model is not called again: a slow model costs a run one answer, not one per text."""
 
 
 class LlmRequester:
@@ -30,24 +30,24 @@ class LlmRequester:
         self._max_tokens = max_tokens
         self._at_once = at_once
         self._slots = asyncio.Semaphore(at_once)
-        self._away_until = float("-inf")
+        self._unavailable_until = float("-inf")
 
     @property
     def at_once(self) -> int:
-        """Maximum concurrent answers: 0 while the model is away."""
-        return 0 if time.monotonic() < self._away_until else self._at_once
+        """Maximum concurrent answers: 0 while the model is unavailable."""
+        return 0 if time.monotonic() < self._unavailable_until else self._at_once
 
     async def ask(
         self, instruction: str, material: Mapping[str, object], schema: Mapping[str, object], *, tokens: int
     ) -> Completion | None:
-        """Return the answer to ``instruction``, of about ``tokens``; None: the model is away or refuses.
+        """Return the answer to ``instruction``, of about ``tokens``; None: the model is unavailable or refuses.
 
         ``material`` is quoted as untrusted text. ``schema`` is the JSON schema of the answer, which the model may
         ignore.
         """
         messages = [Prompt(Role.SYSTEM, instruction), Prompt(Role.USER, quote_untrusted(material))]
         async with self._slots:
-            if time.monotonic() < self._away_until:
+            if time.monotonic() < self._unavailable_until:
                 return None
             try:
                 return await self._model.complete(messages, schema, max_tokens=min(self._max_tokens, tokens))
@@ -55,7 +55,7 @@ class LlmRequester:
                 _log.info("the language model refuses a request", error=error.detail)
                 return None
             except VicwError as error:
-                self._away_until = time.monotonic() + AWAY_SECONDS
+                self._unavailable_until = time.monotonic() + UNAVAILABLE_SECONDS
                 _log.warning(
                     "the language model is unavailable; the sleep cycle continues without it", error=error.detail
                 )

@@ -68,7 +68,7 @@ class Summary:
 
     @property
     def stored(self) -> int:
-        """Items that the server acknowledged in this run."""
+        """Items created, updated or unchanged in this run; linked duplicates are not counted."""
         return self.created + self.updated + self.unchanged
 
 

@@ -162,7 +162,7 @@ class CeleryQueue:
         if error is not None:
             SEND_FAILURES.inc()
             self._quiet_until = time.monotonic() + _QUIET_SECONDS
-            _log.warning("workers could not be woken; they look by themselves", error=str(error))
+            _log.warning("workers could not be woken; they find the work at their next poll", error=str(error))
 
     async def probe(self) -> None:
         """Raise RedisError if the broker does not answer."""

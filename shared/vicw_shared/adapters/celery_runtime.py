@@ -31,7 +31,7 @@ from vicw_shared.telemetry.tracing import require_traces, start_traces, stop_tra
 _log = structlog.get_logger()
 _KIB_PER_MIB = 1024
 SECONDS = Histogram("vicw_task_seconds", "Time of a task", ["task"], buckets=BOUNDS)
-FAILURES = Counter("vicw_task_failures_total", "Tasks that ended by an error", ["task", "error"])
+FAILURES = Counter("vicw_task_failures_total", "Tasks that failed", ["task", "error"])
 
 
 class Runtime[W: Resources]:

@@ -1,7 +1,7 @@
 """Engine-independent filter conditions of a Scope on payload fields; each engine's adapter only translates them.
 
 The same rule as ``may_see`` in the retrieval service's ``access/scope.py``, on payload fields: change both. The
-payload's fields are named here and in ``payload.py`` only.
+payload's fields are written by ``points.py`` and also read by the retrieval service's ``request/payload_fallback.py``.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ class HttpReranker:
         try:
             rows = RerankResponse.model_validate(answer.json()).results
         except (ValueError, ValidationError) as error:
-            raise BrokenError(PEER.dependency, "the answer is no list of scores") from error
+            raise BrokenError(PEER.dependency, "the answer is not a list of scores") from error
         scores = {row.index: row.relevance_score for row in rows}
         if len(rows) != len(texts) or scores.keys() != set(range(len(texts))):
             raise BrokenError(PEER.dependency, f"{len(rows)} scores came for {len(texts)} texts, or not one for each")

@@ -120,7 +120,7 @@ def load(text: str) -> Manifest:
     try:
         fields = json.loads(text)
     except ValueError as error:
-        raise refusal(NAME, f"is no JSON: {error}") from error
+        raise refusal(NAME, f"is not valid JSON: {error}") from error
     if not isinstance(fields, dict) or fields.get("format") != FORMAT:
         raise refusal(NAME, f"is not of an export (its format is not {FORMAT!r})", "Name the folder of an export")
     if fields.get("version") != VERSION:
@@ -138,13 +138,13 @@ def load(text: str) -> Manifest:
         if not _FILE.fullmatch(name):
             raise refusal(
                 NAME,
-                f"files: {name[:100]!r} is no name of a file of an export",
+                f"files: {name[:100]!r} is not a valid file name of an export",
                 "Do not import it: it was not written by an export",
             )
         if not _SHA256.fullmatch(entry.sha256) or entry.bytes < 0 or entry.rows < 0:
-            raise refusal(NAME, f"files: what it says of {name} cannot be")
+            raise refusal(NAME, f"files: invalid size, checksum or row count for {name}")
     if manifest.dump() != text or _digest(manifest) != manifest.digest:
-        raise refusal(NAME, "digest: it does not match the manifest")
+        raise refusal(NAME, "digest: does not match the manifest")
     return manifest
 
 

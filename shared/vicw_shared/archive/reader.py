@@ -63,11 +63,11 @@ class ArchiveReader:
                 if number <= after:
                     continue
                 if not line.endswith(b"\n"):
-                    raise refusal(name, "has no end", line=number)
+                    raise refusal(name, "is too long or has no newline", line=number)
                 try:
                     text = line[:-1].decode()
                 except UnicodeDecodeError as error:
-                    raise refusal(name, "is no UTF-8", line=number) from error
+                    raise refusal(name, "is not UTF-8", line=number) from error
                 yield number, kind.load(text, name, number)
         if number != entry.rows:
             raise refusal(name, f"has {number} lines, the manifest says {entry.rows}")
@@ -91,10 +91,10 @@ class ArchiveReader:
         try:
             vectors: NDArray[Any] = np.lib.format.open_memmap(self.path / array, mode="r")
         except (ValueError, OSError) as error:
-            raise refusal(array, f"is no array: {error}") from error
+            raise refusal(array, f"is not an array: {error}") from error
         model = self.manifest.model
         if model is None or vectors.dtype != np.dtype("<f4") or vectors.shape != (len(ids), model.size):
-            raise refusal(array, f"is {vectors.dtype} {vectors.shape}, which is not the ids' and the model's")
+            raise refusal(array, f"is {vectors.dtype} {vectors.shape}, which does not match the ids and the model")
         return ids, vectors
 
     def _text(self, name: str, max_bytes: int) -> str:
@@ -105,7 +105,7 @@ class ArchiveReader:
         try:
             return raw.decode()
         except UnicodeDecodeError as error:
-            raise refusal(name, "is no UTF-8") from error
+            raise refusal(name, "is not UTF-8") from error
 
     def _open(self, name: str) -> Any:
         """Open a file of the export. Raises InvalidInputError unless it is a regular file inside the folder."""
@@ -113,7 +113,9 @@ class ArchiveReader:
         try:
             if path.is_symlink() or (path.parent.is_symlink() and path.parent != self.path):
                 raise refusal(
-                    name, "is a link, which no export has", "Do not import it: it was not written by an export"
+                    name,
+                    "is a link, which an export never contains",
+                    "Do not import it: it was not written by an export",
                 )
             if not path.is_file():
                 raise refusal(name, "is missing")
@@ -126,7 +128,7 @@ def _ids(name: str, text: str) -> list[str]:
     try:
         ids = json.loads(text)
     except ValueError as error:
-        raise refusal(name, f"is no JSON: {error}") from error
+        raise refusal(name, f"is not valid JSON: {error}") from error
     if not isinstance(ids, list) or not all(isinstance(uid, str) and UID.fullmatch(uid) for uid in ids):
-        raise refusal(name, "is no list of UUIDs")
+        raise refusal(name, "is not a list of UUIDs")
     return ids

@@ -113,7 +113,7 @@ class RowType[T: Row]:
         except ValueError as error:
             raise refusal(file, f"the line: {error}", line=number) from error
         if unknown := sorted(parsed.keys() - self._names):
-            raise refusal(file, f"{unknown[0]!r} is no field that this program knows", line=number)
+            raise refusal(file, f"{unknown[0]!r} is not a known field", line=number)
         if problem := self._flaw(row):
             raise refusal(file, problem, line=number)
         return row
@@ -122,7 +122,7 @@ class RowType[T: Row]:
         """Return the first fault of a value that its type allows but a store does not, or None."""
         for name in _UIDS.get(self._kind, ()):
             if (uid := getattr(row, name)) is not None and not UID.fullmatch(uid):
-                return f"{name}: {uid[:50]!r} is no UUID"
+                return f"{name}: {uid[:50]!r} is not a UUID"
         for name in self._times:
             if (at := getattr(row, name)) is not None and (problem := _time_flaw(at)):
                 return f"{name}: {problem}"
@@ -137,7 +137,7 @@ class RowType[T: Row]:
 
 def _refused(constant: str) -> float:
     """Reject a constant that is not valid JSON, which a store could not return."""
-    raise ValueError(f"{constant} is no number")
+    raise ValueError(f"{constant} is not a finite number")
 
 
 def _finite(text: str) -> float:

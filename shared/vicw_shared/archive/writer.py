@@ -54,7 +54,7 @@ class ArchiveWriter:
         require_free(self.path)
         for path in (self._partial, self._replaced):
             if os.path.lexists(path) and (path.is_symlink() or not path.is_dir() or _find_foreign(path)):
-                raise StateConflictError(f"{path} is in the way, and no half of an export: move it away")
+                raise StateConflictError(f"{path} exists and is not a partial export: move it away")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._partial.mkdir(mode=0o700, exist_ok=True)
@@ -187,17 +187,17 @@ class ArchiveWriter:
 def require_free(path: Path) -> None:
     """Raise StateConflictError unless ``path`` is missing, an empty folder, or an export."""
     if path.is_symlink() or (path.exists() and not path.is_dir()):
-        raise StateConflictError(f"{path} is no folder: name another place for the export")
+        raise StateConflictError(f"{path} is not a folder: name another place for the export")
     if path.is_mount():
         raise StateConflictError(
-            f"{path} is where a volume is mounted, which cannot be replaced: name a folder inside of it"
+            f"{path} is the mount point of a volume, which cannot be replaced: name a folder inside it"
         )
     if path.exists() and any(path.iterdir()) and not is_archive(path):
         raise StateConflictError(f"{path} holds other files: name a folder that is new, empty, or an earlier export")
     if foreign := _find_foreign(path):
         raise StateConflictError(
-            f"{path} is an earlier export, and holds {foreign}, too, which would be gone: move that away, or name "
-            "another folder"
+            f"{path} is an earlier export that also contains {foreign}, which would be deleted: move that away, or "
+            "name another folder"
         )
 
 

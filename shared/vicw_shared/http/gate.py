@@ -24,7 +24,7 @@ from vicw_shared.http.key_cache import KeyCache, KeyCacheLimits
 from vicw_shared.model.keys import Right, split_token
 from vicw_shared.ports import KeyRing
 
-REFUSED = Counter("vicw_keys_refused_total", "Requests refused for want of a key that holds and allows", ["reason"])
+REFUSED = Counter("vicw_keys_refused_total", "Requests refused: key missing, invalid, or without the right", ["reason"])
 HEADER = "authorization"
 _SCHEME = "bearer"
 

@@ -86,9 +86,9 @@ def _strip_location(error: Any) -> Any:
 
 
 _DESCRIPTIONS = {
-    401: "No key that holds",
+    401: "Missing or invalid key",
     403: "The key lacks the right",
-    404: "Nothing has this name",
+    404: "Not found",
     409: "Contradicts an earlier request",
     413: "Over a size limit",
     422: "A field is wrong; nothing was stored",

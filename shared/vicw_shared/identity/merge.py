@@ -82,8 +82,8 @@ async def apply_split(transaction: GraphTransaction, decision: MergeDecision, so
     are_merged = canonical_uids[source.uid] == canonical_uids[other.uid]
     if are_merged and (merged is None or merged.target != other.uid):
         raise StateConflictError(
-            f"apart_from: {source.name!r} and {other.uid} are one by other merges. GET /entities/{source.uid} and "
-            f"GET /entities/{other.uid} say by which; split those"
+            f"apart_from: {source.name!r} and {other.uid} are joined by other merges, which "
+            f"GET /entities/{source.uid} and GET /entities/{other.uid} list; split those"
         )
     distinctions = await transaction.edges([source.uid], [DISTINCT_FROM])
     recorded = [edge for edge in distinctions if other.uid in {edge.source, edge.target}]
@@ -107,8 +107,8 @@ def require_same_label(source: Node, target: Node, field: str = "into") -> None:
         raise InvalidInputError(
             FieldProblem(
                 field,
-                f"{target.name!r} is of the label {target.label}, the entity of {source.label}",
-                "Name two entities of one label",
+                f"{target.name!r} has the label {target.label}, the entity has {source.label}",
+                "Name two entities with the same label",
             )
         )
 
@@ -117,10 +117,8 @@ async def _require_no_cycle(transaction: GraphTransaction, source: Node, target:
     end = (await canonical_in(transaction, [target.uid]))[target.uid]
     if end == source.uid:
         raise StateConflictError(
-            f"into: {target.name!r} is merged into {source.name!r}, so this merge would close a cycle. "
+            f"into: {source.name!r} is the canonical entity of {target.name!r}: the merge would close a cycle. "
             f"Merge {target.uid} into {source.uid} instead, or split it first"
         )
     if await merged_into(transaction, end) is not None:
-        raise StateConflictError(
-            f"into: {target.name!r} is merged through a longer chain than VICW follows. Merge into {end}"
-        )
+        raise StateConflictError(f"into: the chain of merges of {target.name!r} is too long. Merge into {end}")

@@ -105,7 +105,7 @@ def months_on(at: datetime, months: int) -> datetime:
     """
     year, month = divmod(at.year * 12 + at.month - 1 + months, 12)
     if not 1 <= year <= 9999:
-        raise ValueError(f"the year {year} is no year")
+        raise ValueError(f"the year {year} is out of range")
     return at.replace(year=year, month=month + 1, day=min(at.day, calendar.monthrange(year, month + 1)[1]))
 
 

@@ -124,7 +124,8 @@ class Edge:
     """A typed edge with its provenance.
 
     ``weight`` is in [0, 1]. ``created_by`` names its origin: ``caller``, ``ingest``, a rule, a model or a task.
-    ``properties`` holds ``desc`` (RELATED_TO) and ``certainty`` in [0, 1] (CAUSED).
+    ``properties`` holds, among others, ``item`` (the extracted item), ``desc`` (RELATED_TO), ``description``
+    (MENTIONS), ``certainty`` in [0, 1] (CAUSED, ENABLED, auto-tags, inferred merges) and ``confidence`` (bridges).
     """
 
     id: str

@@ -19,7 +19,7 @@ _PREFIX = "vicw"
 
 
 class Right(StrEnum):
-    """A right of a key. ``admin`` is for operators (metrics of the whole store); it includes no other right."""
+    """A right. ``admin`` is for operators: metrics, reindexing, vectors for exports, undo. It includes no other."""
 
     INGEST = "ingest"
     RETRIEVE = "retrieve"

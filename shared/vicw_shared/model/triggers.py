@@ -51,7 +51,7 @@ def has_triggers(node: Node) -> bool:
 
 
 def phrases_in(question: str) -> list[str]:
-    """Return every possible phrase of a question, each once: at most MOST_WORDS for each of READ_WORDS words."""
+    """Return each run of at most MAX_PHRASE_WORDS words of a question's first MAX_QUESTION_WORDS words, once."""
     words = [match.group() for match in islice(_WORD.finditer(fold_case(question)), MAX_QUESTION_WORDS)]
     runs = (
         " ".join(words[start:end])

@@ -79,9 +79,8 @@ class PlatformIndexes:
 
         Raises SettingsError, UnavailableError or SchemaVersionError.
         """
-        servers = EmbeddingServers(
-            settings.embedding
-        )  # first: that none is named is said whether the graph is up or not
+        # First, so that a missing VICW_EMBEDDING_URL is reported even if the graph is down.
+        servers = EmbeddingServers(settings.embedding)
         stack.push_async_callback(servers.close)
         graph = await Neo4jGraphStore.open(settings.neo4j, registry, timeout_seconds=settings.graph_seconds)
         stack.push_async_callback(graph.close)

@@ -47,7 +47,7 @@ class NameIndex(Protocol):
         ...
 
     async def degrees(self, tenant: str, uids: Sequence[str]) -> dict[str, int]:
-        """Return the number of edges of each of these nodes, in both directions, except BELONGS_TO and MERGED_INTO."""
+        """Return the number of edges of each of these nodes, in both directions, except the types in UNCOUNTED."""
         ...
 
 

@@ -126,7 +126,7 @@ class FlowEvents(Scan[Node, ChainKey]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedNodes(Scan[Node, tuple[str, str]]):
-    """Live named nodes of a context, by case-folded name, then uid; SLOTs only if ``subtype`` asks for them.
+    """Live named nodes of a context, by case-folded name, then uid; of subtype ATTRIBUTE only if ``subtype`` names it.
 
     ``prefix`` is the case-folded beginning of the name. Names are distinguished and sorted by at least their first
     NAME_PREFIX characters.

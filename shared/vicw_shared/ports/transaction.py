@@ -93,7 +93,7 @@ class Lookups(Protocol):
         ...
 
     async def degrees(self, uids: Sequence[str]) -> dict[str, int]:
-        """Return the number of edges of each of these nodes, in both directions, except BELONGS_TO and MERGED_INTO."""
+        """Return the number of edges of each of these nodes, in both directions, except the types in UNCOUNTED."""
         ...
 
     async def edges_from_items(self, items: Sequence[str]) -> list[Edge]:

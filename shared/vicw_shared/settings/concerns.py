@@ -42,7 +42,7 @@ class ServerSettings(BaseSettings):
         "default", description="Tenant that requests without a key belong to"
     )
     shutdown_seconds: float = Field(
-        8.0, gt=0, description="How long requests in flight may take after SIGTERM, in seconds"
+        8.0, gt=0, description="Time limit for requests in flight after SIGTERM, in seconds"
     )
 
 
@@ -55,19 +55,19 @@ class StorageSettings(BaseSettings):
         default_factory=_default_data_dir, description="Directory of the embedded stores (mode 0700)"
     )
     min_free_mb: int = Field(
-        64, ge=0, description="Writes are refused while the data directory's disk has less room, in MiB"
+        64, ge=0, description="Minimum free space on the data directory's disk, in MiB; with less, writes are refused"
     )
     cached_nodes: int = Field(
         20_000,
         ge=0,
-        description="Nodes of the graph, and three times as many edges, that stay in memory once they were read, until "
-        "a write touches them: 2 KB a node; 0: none",
+        description="Maximum graph nodes in the read cache, about 2 KB each, with three times as many edges; 0 "
+        "disables the cache",
     )
     embedder: Literal["model", "none"] = Field(
         "model",
-        description="`model`: what VICW_EMBEDDING_… name makes vectors. `none`: no vectors at all, full text, tags and "
-        "graph answer, for a machine with 512 MB; vectors that are there stay, and `vicw reindex` makes what they "
-        "lack. Of `vicw serve` alone",
+        description="`model`: the model of VICW_EMBEDDING_… computes vectors. `none`: no vectors; answers come from "
+        "full text, tags and the graph, for a machine with 512 MB. Stored vectors stay; after a return to `model`, "
+        "`vicw reindex` computes the missing ones. Only for `vicw serve`",
     )
 
 
@@ -78,7 +78,7 @@ class LimitSettings(BaseSettings):
 
     body_bytes: int = Field(32 * 1024 * 1024, gt=0, description="Size of a request body, in bytes")
     bodies_bytes: int = Field(
-        128 * 1024 * 1024, gt=0, description="Total size of all request bodies in flight; further requests get 503"
+        128 * 1024 * 1024, gt=0, description="Total size of all request bodies in flight; further requests get 429"
     )
     items: int = Field(1000, gt=0, description="Items in one ingest request")
     text_chars: int = Field(1_000_000, gt=0, description="Characters in an item's text")
@@ -108,14 +108,14 @@ class EmbeddingSettings(WithSecrets):
     )
     url: str | None = Field(
         None,
-        description="Base URL of an OpenAI-compatible server (…/v1) to use instead of our own process. Several are "
-        "separated by commas: one that has the model of the store is used, another that has it when that one is away; "
-        "during a change of the model, name one of each model",
+        description="Base URL of an OpenAI-compatible server (…/v1) to use instead of VICW's own process. Several "
+        "are separated by commas: a server with the store's model is used; if it is down, another with the same "
+        "model takes over. During a model change, name a server for each of the two models",
     )
     api_key: SecretStr | None = Field(
         None,
-        description="Bearer key that this server is sent. Our own embedding server asks for it, too, if it is set "
-        "there, and listens on anything but loopback only if it is",
+        description="Bearer key sent to the server. VICW's embedding server reads the same variable, requires this "
+        "key of its clients, and must have one to listen beyond loopback",
     )
     query_prefix: str | None = Field(
         None,
@@ -128,12 +128,12 @@ class EmbeddingSettings(WithSecrets):
     repository: str | None = Field(
         None, description="Model-hub repository to pull the model from, instead of the registered one"
     )
-    models_dir: Path | None = Field(None, description="Where model files are kept; default: DATA_DIR/models")
+    models_dir: Path | None = Field(None, description="Directory of model files; default: DATA_DIR/models")
     threads: int = Field(0, ge=0, description="CPU threads of each lane; 0 takes all cores")
     queue_texts: int = Field(
-        4096, gt=0, description="Texts that may wait in the embedding server before it answers 429"
+        4096, gt=0, description="Maximum texts that wait in the embedding server; with more, it answers 429"
     )
-    timeout_seconds: float = Field(120.0, gt=0, description="How long one embedding call may take, in seconds")
+    timeout_seconds: float = Field(120.0, gt=0, description="Time limit of one embedding call, in seconds")
 
     @property
     def urls(self) -> tuple[str, ...]:
@@ -153,75 +153,75 @@ class IngestSettings(BaseSettings):
 
     secrets: Literal["mask", "refuse", "off"] = Field(
         "mask",
-        description="How to treat keys, tokens, passwords and private keys in ingested text: `mask` (only "
-        "their kind is stored), `refuse` (the request is refused), `off` (they are stored)",
+        description="Treatment of keys, tokens, passwords and private keys in ingested text: `mask` (only their kind "
+        "is stored), `refuse` (the request is refused), `off` (they are stored)",
     )
     chunk_chars: int = Field(1200, ge=100, description="Target size of a passage, in characters")
     batch: int = Field(64, gt=0, description="Texts sent to the embedder at once")
     duplicate_chars: int = Field(
         40,
         ge=0,
-        description="Characters from which a text that is stored already is known as one that came out of memory, and "
-        "linked to its source; where another person says it, or it has a time of its own, four times as many. 0: "
-        "everything is stored again",
+        description="Minimum characters of a text to be treated as a duplicate of a stored text and linked to its "
+        "source; four times as many if another person says it or it has its own time. 0: no deduplication",
     )
     wait_seconds: float = Field(
-        60.0, gt=0, description="How long `wait: true` waits before it answers 202 with a job, in seconds"
+        60.0, gt=0, description="Maximum time that `wait: true` waits, in seconds; then it answers 202 with a job"
     )
     max_backlog: int = Field(
         2_000_000,
         gt=0,
-        description="Passages of all tenants that may wait for their vectors; over it, /ingest answers 429",
+        description="Maximum passages of all tenants that wait for their vectors; above it, /ingest answers 429",
     )
     backlog_share: float = Field(
         0.5,
         gt=0,
         le=1,
-        description="Share of these that may be one tenant's; over it, that tenant alone is answered 429. 1 where "
-        "there is but one",
+        description="Maximum share of one tenant in this backlog; above it, only that tenant gets 429. Set 1 if "
+        "there is only one tenant",
     )
     max_tries: int = Field(
-        30, gt=0, description="Tries of a passage that the embedder fails at, within about a day; then it is given up"
+        30, gt=0, description="Maximum failed tries to embed a passage, over about a day; then it is dead"
     )
     receipt_hours: float = Field(
-        168.0, gt=0, le=100_000, description="How long an Idempotency-Key and a job are remembered, in hours"
+        168.0, gt=0, le=100_000, description="Time for which an Idempotency-Key and a job are kept, in hours"
     )
     hub_edges: int = Field(
         2000,
         gt=0,
-        description="Edges of a name, symbol, date or amount that the rules found; with as many it is a common word, "
-        "and is linked to no further text",
+        description="Number of edges from which a name, symbol, date or amount counts as too common; the rules link "
+        "it to no further text",
     )
     session_minutes: float = Field(
         240.0,
         ge=0,
         le=10_000_000,
-        description="A pause after which a chat without flow ids is a new session, in minutes; 0 infers no flows",
+        description="Pause after which a chat without flow ids begins a new session, in minutes; 0: no inferred flows",
     )
     expiry_seconds: float = Field(
         30.0,
         gt=0,
-        description="How often `vicw serve` retires what has expired, in seconds; no answer has it from its instant "
-        "on. Workers do so whenever they look for work",
+        description="Interval at which `vicw serve` retires expired items, in seconds; answers omit them from "
+        "`expires_at` on. Workers retire them at every poll",
     )
     candidate_threshold: float = Field(
         0.88,
         ge=0.5,
         le=1,
-        description="How alike two names are spelt, from 0 to 1, for GET /entities/candidates to propose them as one",
+        description="Minimum similarity of the spelling of two names, from 0 to 1, for GET /entities/candidates to "
+        "propose a merge",
     )
     candidate_names: int = Field(
-        5000, gt=1, description="Names that GET /entities/candidates compares; it says so where there are more"
+        5000, gt=1, description="Maximum names that GET /entities/candidates compares; it says if there are more"
     )
 
     bridge_confidence: float = Field(
         0.5,
         gt=0,
         le=1,
-        description="How sure a bridge between a page of a knowledge folder and a memory must be, from 0 to 1",
+        description="Minimum confidence of a bridge between a page of a knowledge folder and a memory, from 0 to 1",
     )
     bridges: int = Field(
-        50, ge=0, description="Bridges of one type that a page has at most, the surest; 0 draws none at all"
+        50, ge=0, description="Maximum bridges of one type per page, the most certain ones; 0: no bridges"
     )
 
     def receipts_before(self, instant: datetime) -> datetime:
@@ -247,8 +247,8 @@ class ReindexSettings(BaseSettings):
         MAX_POLL_SECONDS,
         gt=0,
         le=MAX_POLL_SECONDS,
-        description="How often a service apart looks which model is in use, in seconds; 2 at most, since `vicw "
-        "reindex` waits three times as long before each step that all have to know of",
+        description="Interval at which each platform service reads the model in use, in seconds; at most 2: `vicw "
+        "reindex` waits three times that limit before each step that all services must follow",
     )
 
 
@@ -257,12 +257,14 @@ class WorkerSettings(BaseSettings):
 
     model_config = config("VICW_WORKER_")
 
-    concurrency: int = Field(1, gt=0, description="Processes of one worker; `--concurrency` overrules it")
+    concurrency: int = Field(1, gt=0, description="Processes of one worker; `--concurrency` overrides it")
     max_memory_mb: int = Field(
-        400, gt=0, description="A worker's process that has taken more memory is replaced after its task, in MiB"
+        400, gt=0, description="Memory limit of a worker process, in MiB; a process above it is replaced after its task"
     )
     liveness_file: Path | None = Field(
-        None, description="File to touch every two seconds, for `python -m vicw_shared.liveness`; one a worker or clock"
+        None,
+        description="File to touch every two seconds, for `python -m vicw_shared.liveness`; each worker and clock "
+        "needs its own file",
     )
 
 
@@ -276,9 +278,7 @@ class SleepSettings(BaseSettings):
         description="Pause the background jobs: consolidation, dreams, entity resolution, eviction and the mirror. "
         "Reconciliation still runs",
     )
-    nice: int = Field(
-        10, ge=0, le=19, description="How far the sleep worker stands back for others on its machine, as `nice` has it"
-    )
+    nice: int = Field(10, ge=0, le=19, description="Niceness of the sleep worker, 0 to 19")
     rest_factor: float = Field(
         REST_FACTOR,
         ge=0,
@@ -287,18 +287,18 @@ class SleepSettings(BaseSettings):
     )
     reconcile_schedule: str = Field(
         "0 * * * *",
-        description="When the vectors are compared with the graph, as cron has it, in UTC: minute, hour, day of the "
-        "month, month, day of the week; `never`: only `vicw sleep reconcile` does",
+        description="Cron schedule of the comparison of vectors and graph, in UTC: minute, hour, day of the month, "
+        "month, day of the week; `never`: only by `vicw sleep reconcile`",
     )
-    reconcile_pages: int = Field(20, gt=0, description="How much one slice compares, in pages of a thousand passages")
+    reconcile_pages: int = Field(20, gt=0, description="Pages of a thousand passages that one slice compares")
     undo_days: float = Field(
-        7.0, ge=0, le=3_650, description="How long `vicw sleep undo` can take a step back, in days"
+        7.0, ge=0, le=3_650, description="Time for which `vicw sleep undo` can undo a step, in days"
     )
     poll_seconds: float = Field(
         30.0,
         gt=0,
-        description="How often the sleep worker looks whether the vector index is there, in seconds; one that was lost "
-        "is made anew, and the stores are compared until it has everything",
+        description="Interval at which the platform checks the vector index and looks for contexts with new items, "
+        "in seconds; a lost index is rebuilt",
     )
 
     @property

@@ -17,16 +17,16 @@ class Neo4jSettings(WithSecrets):
 
     url: str = Field("bolt://127.0.0.1:7687", description="Address of the server: bolt://, bolt+s://, neo4j:// …")
     user: str = Field("neo4j", description="User to sign in as")
-    password: SecretStr | None = Field(None, description="Its password; with none, the server must not ask for one")
+    password: SecretStr | None = Field(None, description="Its password; unset: the server must not require one")
     database: str = Field("neo4j", description="Database that holds the graph, and nothing else")
-    pool: int = Field(50, gt=0, description="Connections that one process may open")
-    connect_seconds: float = Field(5.0, gt=0, description="How long opening a connection may take, in seconds")
+    pool: int = Field(50, gt=0, description="Maximum connections of one process")
+    connect_seconds: float = Field(5.0, gt=0, description="Time limit for opening a connection, in seconds")
     acquire_seconds: float = Field(30.0, gt=0, description="Timeout for a free connection of the pool, in seconds")
     query_seconds: float = Field(
-        60.0, gt=0, description="How long a transaction may take before the server stops it, in seconds"
+        60.0, gt=0, description="Time limit of a transaction, in seconds; the server stops a longer one"
     )
     retry_seconds: float = Field(
-        5.0, ge=0, description="How long a transaction that failed for a passing reason is tried again, in seconds"
+        5.0, ge=0, description="Time during which a transiently failed transaction is retried, in seconds"
     )
 
     def with_timeout(self, seconds: float) -> Neo4jSettings:
@@ -48,15 +48,15 @@ class QdrantSettings(WithSecrets):
         "http://127.0.0.1:6334", description="Address of its gRPC port; https:// for an encrypted connection"
     )
     api_key: SecretStr | None = Field(
-        None, description="Key of the server; it travels in the clear unless the address is https://"
+        None, description="Key of the server; it is sent unencrypted unless the address begins with https://"
     )
     alias: str = Field(
         "vicw",
         pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$",
-        description="Alias of the collection in use, and how the names of all collections begin",
+        description="Alias of the collection in use, and prefix of the names of all collections",
     )
-    timeout_seconds: int = Field(10, gt=0, description="How long a search or another read may take, in seconds")
-    write_timeout_seconds: int = Field(60, gt=0, description="How long a write may take, in seconds")
+    timeout_seconds: int = Field(10, gt=0, description="Time limit of a search or another read, in seconds")
+    write_timeout_seconds: int = Field(60, gt=0, description="Time limit of a write, in seconds")
 
 
 class RedisSettings(WithSecrets):
@@ -65,8 +65,8 @@ class RedisSettings(WithSecrets):
     model_config = config("VICW_REDIS_")
 
     url: str = Field("redis://127.0.0.1:6379/0", description="Address of the server and its database, without password")
-    password: SecretStr | None = Field(None, description="Its password; with none, the server must not ask for one")
-    timeout_seconds: float = Field(2.0, gt=0, description="How long a wake-up may take to be sent, in seconds")
+    password: SecretStr | None = Field(None, description="Its password; unset: the server must not require one")
+    timeout_seconds: float = Field(2.0, gt=0, description="Time limit for sending a wake-up, in seconds")
     poll_seconds: float = Field(
         15.0,
         gt=0,

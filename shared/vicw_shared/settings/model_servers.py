@@ -14,30 +14,30 @@ class LlmSettings(WithSecrets):
     model_config = config("VICW_LLM_")
 
     url: str | None = Field(
-        None, description="Base URL of an OpenAI-compatible server (…/v1). Texts are sent there, so trust it with them"
+        None, description="Base URL of an OpenAI-compatible server (…/v1). It receives the texts, so use one you trust"
     )
     model: str | None = Field(
         None,
         description="Its model; default: the only one that the server has. Without a URL: the path of a GGUF file, "
-        "which `vicw serve` runs in a process of its own",
+        "which `vicw serve` runs in its own process",
     )
-    api_key: SecretStr | None = Field(None, description="Bearer key that the server is sent")
-    timeout_seconds: float = Field(120.0, gt=0, description="How long one answer may take, in seconds")
-    max_tokens: int = Field(4096, gt=0, description="Tokens that one answer may have")
-    text_chars: int = Field(
-        6000, ge=200, description="Characters of a text that are read at once; a longer one is read in parts"
-    )
-    parts: int = Field(50, gt=0, description="Parts of one text that are read; the rest is left to the rules")
+    api_key: SecretStr | None = Field(None, description="Bearer key sent to the server")
+    timeout_seconds: float = Field(120.0, gt=0, description="Time limit of one answer, in seconds")
+    max_tokens: int = Field(4096, gt=0, description="Maximum tokens of one answer")
+    text_chars: int = Field(6000, ge=200, description="Maximum characters per request; a longer text is split")
+    parts: int = Field(50, gt=0, description="Maximum parts of one text that are extracted; the rules extract the rest")
     repairs: int = Field(
-        2, ge=0, description="How often an answer that is of no use is sent back to be mended, each time"
+        2, ge=0, description="Maximum times that an invalid answer is returned to the model for correction, per request"
     )
-    at_once: int = Field(2, gt=0, description="Texts that one process has read at the same time")
+    at_once: int = Field(2, gt=0, description="Maximum concurrent requests of one process")
     max_tries: int = Field(
-        5, gt=0, description="Tries of a text that the model fails at, within about two days; then it is given up"
+        5,
+        gt=0,
+        description="Maximum tries of a text that the model fails to extract, over about a day; then it is dead",
     )
     threads: int = Field(0, ge=0, description="CPU threads of a GGUF file's process; 0 takes all cores")
     context_tokens: int = Field(
-        16384, gt=0, description="Tokens of question and answer together that a GGUF file's process has room for"
+        16384, gt=0, description="Maximum tokens of prompt and answer together in a GGUF file's process"
     )
 
     @property
@@ -54,14 +54,14 @@ class RerankSettings(WithSecrets):
     url: str | None = Field(
         None,
         description="Base URL of a server that answers POST …/rerank (…/v1; llama.cpp's server, Jina, Cohere, vLLM). "
-        "Questions and passages are sent there, so trust it with them",
+        "It receives questions and passages, so use one you trust",
     )
-    model: str | None = Field(None, description="Its model, if it wants one named")
-    api_key: SecretStr | None = Field(None, description="Bearer key that the server is sent")
+    model: str | None = Field(None, description="Its model, if the server requires one")
+    api_key: SecretStr | None = Field(None, description="Bearer key sent to the server")
     timeout_seconds: float = Field(
         10.0,
         gt=0,
-        description="How long one call may take at most, in seconds; VICW_RETRIEVAL_RERANK_MS is less",
+        description="Time limit of one call, in seconds; an answer waits at most VICW_RETRIEVAL_RERANK_MS for it",
     )
 
     @property

@@ -19,15 +19,15 @@ class ConsolidationSettings(BaseSettings):
 
     schedule: str = Field(
         "0 3 * * *",
-        description="When it runs, as cron has it, in UTC: minute, hour, day of the month, month, day of the week; "
-        "`never`: by no clock",
+        description="Cron schedule, in UTC: minute, hour, day of the month, month, day of the week; `never`: not "
+        "scheduled",
     )
     interactions: int = Field(
         500,
         ge=0,
-        description="A context that so many new items arrived in, and a 20th of all, is consolidated at once; 0: none",
+        description="New items (and at least 5 % of all) after which a context is consolidated at once; 0: off",
     )
-    hours: float = Field(1.0, ge=0, le=100_000, description="How old an Event is before it is consolidated, in hours")
+    hours: float = Field(1.0, ge=0, le=100_000, description="Minimum age of an Event that is consolidated, in hours")
     half_life_days: float = Field(
         365.0,
         ge=0,
@@ -39,16 +39,16 @@ class ConsolidationSettings(BaseSettings):
         24.0,
         ge=0,
         le=100_000,
-        description="What an answer has shown within so many hours is not consolidated; 0: it is, too",
+        description="Items shown within this many hours are not consolidated; 0: off",
     )
     rest_hours: float = Field(
-        24.0, ge=0, le=100_000, description="Rest of a Macro-Event before it is consolidated again, in hours"
+        24.0, ge=0, le=100_000, description="Time for which a Macro-Event is not consolidated again, in hours"
     )
     batches: int = Field(100, ge=1, description="Macro-Events per slice")
     llm: bool = Field(
         True,
-        description="Whether the language model of VICW_LLM_… writes summaries, where there is one. What it writes is "
-        "checked; sentences of the Events stand in for it",
+        description="Whether the language model of VICW_LLM_…, if there is one, writes summaries. Its summaries are "
+        "checked; if one fails, sentences of the Events are used",
     )
 
     @property
@@ -72,14 +72,14 @@ class DreamSettings(BaseSettings):
 
     schedule: str = Field(
         "0 4 * * *",
-        description="When it runs, as cron has it, in UTC: minute, hour, day of the month, month, day of the week; "
-        "`never`: only `vicw sleep dream` does",
+        description="Cron schedule, in UTC: minute, hour, day of the month, month, day of the week; `never`: only by "
+        "`vicw sleep dream`",
     )
-    hours: float = Field(1.0, ge=0, le=100_000, description="How old an item is before it is dreamt of, in hours")
+    hours: float = Field(1.0, ge=0, le=100_000, description="Minimum age of an item that gets auto-tags, in hours")
     tags: int = Field(
-        3, ge=0, le=20, description="Items with fewer tags than that get auto-tags, up to as many; 0: none do"
+        3, ge=0, le=20, description="Items with fewer tags get auto-tags up to this number; 0: no auto-tags"
     )
-    certainty: float = Field(0.65, ge=0, le=1, description="How sure an auto-tag is at least")
+    certainty: float = Field(0.65, ge=0, le=1, description="Minimum certainty of an auto-tag")
     items: int = Field(200, ge=1, description="Items per slice")
 
     def before(self, now: datetime) -> datetime:
@@ -94,21 +94,24 @@ class ResolveSettings(BaseSettings):
 
     schedule: str = Field(
         "30 4 * * *",
-        description="When it runs, as cron has it, in UTC: minute, hour, day of the month, month, day of the week; "
-        "`never`: only `vicw sleep resolve` does",
+        description="Cron schedule, in UTC: minute, hour, day of the month, month, day of the week; `never`: only by "
+        "`vicw sleep resolve`",
     )
     threshold: float = Field(
         0.95,
         ge=0.85,
         le=1,
-        description="Lowest name similarity of a merge, as `vicw entities candidates` scores them: "
+        description="Minimum similarity of the names of merged entities, as `vicw entities candidates` shows it: "
         "0.98 accents and punctuation, 0.95 order of words, 0.85 initials; 1: nothing is merged",
     )
     shared: int = Field(
-        2, ge=1, le=100, description="How many same things both are named with at least, each seen by the same people"
+        2,
+        ge=1,
+        le=100,
+        description="Minimum number of entities mentioned together with both names, in items of equal visibility",
     )
     names: int = Field(
-        10_000, ge=2, le=100_000, description="How many names of a context are compared with each other at a time"
+        10_000, ge=2, le=100_000, description="Maximum names of a context that are compared with each other at a time"
     )
     pairs: int = Field(200, ge=1, description="Pairs per slice")
 
@@ -118,21 +121,21 @@ class EvictionSettings(BaseSettings):
 
     model_config = config("VICW_EVICTION_")
 
-    items: int = Field(0, ge=0, description="How many items a tenant keeps; 0: all. A Macro-Event counts as one")
+    items: int = Field(0, ge=0, description="Maximum items of a tenant; 0: no limit. A Macro-Event counts as one")
     schedule: str = Field(
         "0 5 * * *",
-        description="When it is looked, as cron has it, in UTC; `never`: only `vicw forget capacity` does",
+        description="Cron schedule of the eviction, in UTC; `never`: only by `vicw forget capacity`",
     )
     half_life_days: float = Field(
         90.0,
         ge=0.01,
         le=100_000,
-        description="Half-life of the importance of an item that no answer shows, in days; longer by as much per use",
+        description="Half-life of the importance of an item that no answer shows, in days; each use adds as many days",
     )
     days: float = Field(
         30.0, ge=0, le=100_000, description="Items stored or shown within this many days are never evicted"
     )
-    batch: int = Field(10_000, ge=1, description="How many items of a tenant are erased at a time")
+    batch: int = Field(10_000, ge=1, description="Maximum items of a tenant that are erased at a time")
 
     @property
     def half_life(self) -> timedelta:
@@ -151,7 +154,7 @@ class MirrorSettings(BaseSettings):
     model_config = config("VICW_MIRROR_")
 
     path: Path | None = Field(
-        None, description="Folder of the mirror: new, empty, or one that VICW made; none is kept without"
+        None, description="Folder of the mirror: new, empty, or created by VICW; unset: no mirror"
     )
     tenant: Annotated[str, AfterValidator(tenant_name)] = Field("default", description="Tenant to mirror")
     viewer: str | None = Field(
@@ -160,5 +163,5 @@ class MirrorSettings(BaseSettings):
         "that person as well, * for everything",
     )
     poll_seconds: float = Field(
-        5.0, gt=0, description="How often changes are brought into it, in seconds; where that takes long, less often"
+        5.0, gt=0, description="Interval of mirror updates, in seconds; longer if builds are slow"
     )

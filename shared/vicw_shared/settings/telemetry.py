@@ -14,9 +14,9 @@ class MetricsSettings(BaseSettings):
     model_config = config("VICW_METRICS_")
 
     host: str = Field(
-        "127.0.0.1", description="Address on which a worker, or the clock, serves its metrics; it asks for no key"
+        "127.0.0.1", description="Address on which a worker, or the clock, serves its metrics; no key is required"
     )
-    port: int | None = Field(None, ge=0, le=65535, description="Port for that; none: it serves no metrics")
+    port: int | None = Field(None, ge=0, le=65535, description="Port of these metrics; unset: no metrics are served")
 
 
 class TraceSettings(BaseSettings):
@@ -26,8 +26,9 @@ class TraceSettings(BaseSettings):
 
     endpoint: str | None = Field(
         None,
-        description="Where spans are sent by OTLP over HTTP, such as http://collector:4318; none: there are none. All "
-        "else is said by OpenTelemetry's own variables, such as OTEL_TRACES_SAMPLER or OTEL_EXPORTER_OTLP_HEADERS",
+        description="Address to which spans are sent by OTLP over HTTP, such as http://collector:4318; unset: no "
+        "traces. OpenTelemetry's own variables set everything else, such as OTEL_TRACES_SAMPLER or "
+        "OTEL_EXPORTER_OTLP_HEADERS",
     )
 
     @field_validator("endpoint")

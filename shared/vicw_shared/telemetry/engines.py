@@ -14,8 +14,8 @@ from vicw_shared.telemetry.spans import SpanRole, span
 from vicw_shared.telemetry.stages import SECONDS
 
 CALLS = Histogram("vicw_engine_seconds", "Time of an engine's operation", ["engine", "operation"], buckets=SECONDS)
-ERRORS = Counter("vicw_engine_errors_total", "Operations that an engine failed at", ["engine", "operation", "error"])
-RETRIES = Counter("vicw_engine_retries_total", "Operations tried once more after a passing failure", ["engine"])
+ERRORS = Counter("vicw_engine_errors_total", "Failed operations of an engine", ["engine", "operation", "error"])
+RETRIES = Counter("vicw_engine_retries_total", "Operations retried after a transient failure", ["engine"])
 
 
 def measured[T](engine: str, *, inside: str = "") -> Callable[[type[T]], type[T]]:

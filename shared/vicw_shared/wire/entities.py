@@ -9,16 +9,16 @@ from pydantic import Field
 from vicw_shared.model import Label
 from vicw_shared.wire.base import Id, Message, Prose, StrictBool, StrictInt, Timestamp, Unit
 
-_Limit = Annotated[int, Field(ge=1, le=1000, description="How many at most")]
-_Subtype = Annotated[Id | None, Field(description="Only things of this subtype, such as person")]
+_Limit = Annotated[int, Field(ge=1, le=1000, description="Maximum number of entries")]
+_Subtype = Annotated[Id | None, Field(description="Only entities of this subtype, such as person")]
 
 
 class EntityQuery(Message):
     """A list of the entities of a context."""
 
-    context: Id = Field(description="Context of the listed things")
+    context: Id = Field(description="Context of the listed entities")
     subtype: _Subtype = None
-    prefix: Prose | None = Field(None, description="How their names begin, in any casing")
+    prefix: Prose | None = Field(None, description="Start of their names, in any casing")
     after: Id | None = Field(None, description="The `next` of the page before")
     limit: _Limit = 100
 
@@ -29,7 +29,7 @@ class MergeCandidateQuery(Message):
     context: Annotated[list[Id], Field(min_length=1, max_length=20, description="Contexts whose names are compared")]
     subtype: _Subtype = None
     threshold: float | None = Field(
-        None, ge=0.5, le=1, description="How alike spelling has to be; default: VICW_INGEST_CANDIDATE_THRESHOLD"
+        None, ge=0.5, le=1, description="Minimum similarity of spelling; default: VICW_INGEST_CANDIDATE_THRESHOLD"
     )
     limit: _Limit = 100
 
@@ -59,10 +59,10 @@ class Entity(EntityRef):
     description: str | None = None
     domain: str
     created_at: Timestamp
-    degree: StrictInt = Field(description="Edges of its own that say something of it")
-    merged_into: MergedRef | None = Field(None, description="The thing that it was merged into")
-    canonical: str = Field(description="Uid of the canonical thing; its own unless it was merged")
-    merged: tuple[MergedRef, ...] = Field((), description="Things that were merged into it, at most 20")
+    degree: StrictInt = Field(description="Number of its own edges, without structural and merge edges")
+    merged_into: MergedRef | None = Field(None, description="The entity that it was merged into")
+    canonical: str = Field(description="Uid of the canonical entity; its own unless it was merged")
+    merged: tuple[MergedRef, ...] = Field((), description="Entities that were merged into it, at most 20")
 
 
 class EntityPage(Message):
@@ -77,7 +77,7 @@ class MergeCandidate(Message):
 
     entity: EntityRef
     other: EntityRef
-    score: Unit = Field(description="How alike their names are, in [0, 1]; 1 is the same name")
+    score: Unit = Field(description="Similarity of their names, in [0, 1]; 1: the same name")
     reason: str
 
 
@@ -85,23 +85,23 @@ class MergeCandidatePage(Message):
     """Merge candidates, the likeliest first. ``complete`` is false if there are more names than were compared."""
 
     candidates: tuple[MergeCandidate, ...]
-    examined: StrictInt = Field(description="Named things whose names were compared")
+    examined: StrictInt = Field(description="Entities whose names were compared")
     complete: StrictBool
 
 
 class MergeRequest(Message):
     """Merge ``entity`` into ``into``, which is the canonical entity of both from then on."""
 
-    entity: Id = Field(description="Uid of the thing that is merged")
-    into: Id = Field(description="Uid of the thing that is kept")
+    entity: Id = Field(description="Uid of the entity that is merged")
+    into: Id = Field(description="Uid of the entity that is kept")
 
 
 class SplitRequest(Message):
     """Undo the merge of ``entity``, or declare it distinct from ``apart_from``; the two are not proposed again."""
 
-    entity: Id = Field(description="Uid of the thing that was merged")
+    entity: Id = Field(description="Uid of the entity that was merged")
     apart_from: Id | None = Field(
-        None, description="Uid of the thing that it is not; default: the one it was merged into"
+        None, description="Uid of the entity that it is not; default: the one it was merged into"
     )
 
 

@@ -79,13 +79,13 @@ class AppliedFilters(Message):
     """Filters of the search; null and empty do not restrict it. ``audience``: for whom the answer is."""
 
     contexts: tuple[str, ...] | None
-    domains: tuple[str, ...] | None = Field(description="Canonical names, as the caller gave them or as was inferred")
+    domains: tuple[str, ...] | None = Field(description="Canonical names, given by the caller or inferred")
     tags_any: tuple[str, ...]
     tags_all: tuple[str, ...]
     tags_none: tuple[str, ...]
     as_of: datetime | None
     known_at: datetime | None
-    judged_at: datetime = Field(description="The now by which things expire, and are still true")
+    judged_at: datetime = Field(description="Time at which expiry and validity are evaluated")
     audience: Literal["everything", "viewer", "group"] = Field(
         description="What the application may see, a viewer alone, or a viewer in a group chat"
     )
@@ -100,20 +100,20 @@ class Explanation(Message):
     profile: ProfileWeights
     fusion: str
     channels: dict[str, tuple[dict[str, Any], ...]] = Field(
-        description="The first fifty of each, with rank and score. Passages: `dense`, `bm25`, `fulltext`, and `graph`, "
-        "which trigger phrases found. Items: `tags`, and each spread of the graph with what it raised an item by"
+        description="The first fifty of each, with rank and score. Passages: `dense`, `bm25`, `fulltext`, and "
+        "`graph` (found by trigger phrases). Items: `tags`, and each spread of the graph with the gain of each item"
     )
     graph: GraphChannel
     time: AskedTime | None = None
     rerank: dict[str, RerankedResult] | None = Field(
-        None, description="What the re-ranker said of the results, by uid; null where none was asked, or none answered"
+        None, description="Re-ranking by uid; null if no re-ranker was called or it failed"
     )
     boosts: dict[str, dict[str, float]] = Field(
-        default_factory=dict, description="What results gained beside the channels, by uid and by what"
+        default_factory=dict, description="Score gains outside the channels, by uid and source"
     )
     cut: tuple[str, ...] = Field(description="Uids of results that did not fit into the text")
     shortened: tuple[str, ...] = Field((), description="Uids of results that were cut to fit the budget")
     lines_cut: dict[str, int] = Field(
         default_factory=dict,
-        description="How many lines of what stands around a result that is in the text did not fit, by its uid",
+        description="Number of context lines omitted from the text, by result uid",
     )

@@ -16,7 +16,7 @@ from vicw_shared.wire.retrieve import GraphEdge, GraphNode, Viewer
 DEFAULT_EXCLUDED = ("BELONGS_TO", "EVIDENCED_BY", "HAPPENED_AFTER", "SUPERSEDES")
 """Types that a walk follows only on request: they join almost all nodes, or lead to the past."""
 
-_START = "Where to begin: a uid, an id of yours, or a name; one that means several is refused with what it may mean"
+_START = "Where to begin: a uid, an id of yours, or a name; an ambiguous name is refused with the possible nodes"
 _Limit = Annotated[StrictInt, Field(ge=1)]
 
 
@@ -28,7 +28,7 @@ class GraphQuestion(Message):
     as_of: Timestamp | None = Field(None, description="What was true then")
     known_at: Timestamp | None = Field(None, description="What was known then")
     query_time: Timestamp | None = Field(None, description="The asker's now; default: the server's")
-    limit: _Limit = Field(50, description="Most nodes of the answer")
+    limit: _Limit = Field(50, description="Maximum number of nodes")
 
 
 class NodeQuestion(GraphQuestion):
@@ -59,10 +59,9 @@ class FlowRequest(GraphQuestion):
 class Types(Message):
     """Edge types that a walk follows."""
 
-    include: tuple[Id, ...] | None = Field(None, description="These types alone; null: all but those excluded")
+    include: tuple[Id, ...] | None = Field(None, description="Only these types; null: all except those in `exclude`")
     exclude: tuple[Id, ...] | None = Field(
-        None,
-        description=f"Not these types; null: {', '.join(DEFAULT_EXCLUDED)}, as far as `include` does not name them",
+        None, description=f"Types that are not followed; null: {', '.join(DEFAULT_EXCLUDED)}, except those in `include`"
     )
 
 
@@ -81,25 +80,23 @@ class WalkRequest(GraphQuestion):
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
     start: tuple[Id, ...] = Field(
-        (), description=f"{_START}. None: all that is in `context` and has an edge that the walk would follow"
+        (), description=f"{_START}. Empty: all nodes of `context` with an edge of the followed types"
     )
     query: Prose | None = Field(
         None,
         description="Further starts: items with a trigger phrase in this text; without any, items with its words",
     )
     hops: Annotated[StrictInt, Field(ge=0)] = 2
-    direction: Literal["out", "in", "both"] = Field("both", description="Which way edges are followed")
+    direction: Literal["out", "in", "both"] = Field("both", description="Direction in which edges are followed")
     types: Types = Types()
-    min_weight: Unit = Field(0.0, description="Lighter edges are not followed")
-    statements: StrictBool = Field(
-        False, description="Also the statements that do no more than mention something, as their item does"
-    )
+    min_weight: Unit = Field(0.0, description="Minimum weight of an edge that is followed")
+    statements: StrictBool = Field(False, description="Also statements that only mention something, as their item does")
 
 
 class WalkedNode(GraphNode):
     """A node of a walk."""
 
-    hops: int = Field(description="Hops from the start of the walk; a merged thing is as near as its canonical thing")
+    hops: int = Field(description="Hops from the start of the walk; a merged entity is as near as its canonical entity")
     path: tuple[str, ...] = Field(
         (),
         description="Ids of the edges from the start of the walk to it; none between an item and an event that its "
@@ -109,8 +106,8 @@ class WalkedNode(GraphNode):
     speaker: str | None = None
     source: str | None = None
     flow_id: str | None = None
-    retired_at: Timestamp | None = Field(None, description="When it was believed no more")
-    valid_to: Timestamp | None = Field(None, description="When it was true no more")
+    retired_at: Timestamp | None = Field(None, description="When it was retired")
+    valid_to: Timestamp | None = Field(None, description="When it stopped being true")
 
 
 class GraphAnswer(Message):
@@ -119,5 +116,5 @@ class GraphAnswer(Message):
     start: tuple[str, ...] = Field(description="Uids of the nodes where it begins")
     nodes: tuple[WalkedNode, ...] = Field(description="In the order that the question asks for, else the nearest first")
     edges: tuple[GraphEdge, ...] = ()
-    complete: bool = Field(True, description="False where more would be in it with a higher limit")
+    complete: bool = Field(True, description="False if a higher limit would return more")
     took_ms: dict[str, float] = Field(default_factory=dict)

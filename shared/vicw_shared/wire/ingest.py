@@ -93,16 +93,17 @@ class Item(Message):
     tags: tuple[Id, ...] = ()
     bucket: Id | None = None
     source: Id | None = Field(None, description="Where it came from: a path, a URL")
-    metadata: Metadata = Field(default_factory=dict, description="Any JSON object; comes back untouched")
+    metadata: Metadata = Field(default_factory=dict, description="Any JSON object; returned unchanged")
     sensitivity: Sensitivity = Sensitivity.PUBLIC
     portable: StrictBool = Field(True, description="May be seen outside its own context")
     about: tuple[Id, ...] = Field((), description="Subjects: names or uids of people, users, chats")
     importance: Importance | None = Field(
-        None, description="A share, or a tier: constitutional and critical items are protected"
+        None, description="A number from 0 to 1, or a tier: constitutional and critical items are protected"
     )
-    protected: StrictBool = Field(False, description="Never consolidated, never forgotten by capacity")
+    protected: StrictBool = Field(False, description="Never consolidated, never evicted")
     trigger_phrases: tuple[Prose, ...] = Field(
-        (), description="Words by which it comes up: a question that has those of one phrase in a row finds the item"
+        (),
+        description="Phrases that trigger the item: a question that contains all words of one phrase in a row finds it",
     )
     expires_at: Timestamp | None = None
     extraction: Extraction | None = Field(
@@ -177,8 +178,8 @@ class NodeRef(Message):
 class MaskedSecret(Message):
     """A kind of secret that was masked in a field."""
 
-    field: str = Field(description="Where it stood in the request, such as `items[3].metadata.config.key`")
-    kind: str = Field(description="What it was, such as `aws-access-key`")
+    field: str = Field(description="Its place in the request, such as `items[3].metadata.config.key`")
+    kind: str = Field(description="Its kind, such as `aws-access-key`")
 
 
 class Repetition(StrEnum):
@@ -236,13 +237,13 @@ class IngestResponse(Message):
 class PassageFailure(Message):
     """A passage that could not be embedded yet. It is retried at increasing intervals, unless it is dead."""
 
-    id: RawText | None = Field(description="The item's id, where it has one")
+    id: RawText | None = Field(description="The item's id, if it has one")
     uid: str = Field(description="The item's uid")
     passage: str = Field(description="The passage's uid")
     tries: int
-    error: str = Field(description="What went wrong at the latest try")
-    since: Timestamp | None = Field(None, description="When it failed first")
-    dead: StrictBool = Field(False, description="Given up: tried no more until the operator replays it")
+    error: str = Field(description="Error of the latest try")
+    since: Timestamp | None = Field(None, description="Time of the first failure")
+    dead: StrictBool = Field(False, description="Not retried until the operator replays it")
 
 
 class JobStatus(Message):
@@ -250,13 +251,13 @@ class JobStatus(Message):
 
     job: str
     status: Literal["running", "done", "failed"] = Field(
-        description="`done`: everything is found; `failed`: everything is but the passages that were given up"
+        description="`done`: /retrieve finds everything; `failed`: everything except the dead passages"
     )
     created_at: Timestamp
     items: int = Field(description="Items of the job")
     passages_waiting: int = Field(description="Passages that /retrieve does not find yet")
-    passages_failed: int = Field(0, description="Passages that were given up: /retrieve does not find them")
-    extractions_waiting: int = Field(0, description="Items that a language model has still to read")
-    extractions_failed: int = Field(0, description="Items that a language model was given up on")
+    passages_failed: int = Field(0, description="Dead passages: /retrieve does not find them")
+    extractions_waiting: int = Field(0, description="Items with a pending extraction")
+    extractions_failed: int = Field(0, description="Items whose extraction failed for good")
     failures: tuple[PassageFailure, ...] = Field((), description="Passages that have failed, at most a hundred")
     result: IngestResponse | None = Field(description="The response of the job; null while it is running")

@@ -13,13 +13,13 @@ from vicw_shared.wire.base import Id, Message
 
 def _inside(path: str) -> str:
     if any(part in {"", ".", ".."} for part in path.split("/")) or "\\" in path:
-        raise PydanticCustomError("page_path", "is no path inside the folder: give one such as docs/setup.md")
+        raise PydanticCustomError("page_path", "is not a path inside the folder: give one such as docs/setup.md")
     return path
 
 
 def _plain(folder: str) -> str:
     if "/" in folder:
-        raise PydanticCustomError("page_folder", "has a stroke in it: a folder has one name, places are in `path`")
+        raise PydanticCustomError("page_folder", "contains a slash: give a plain name; the location belongs in `path`")
     return folder
 
 
@@ -30,8 +30,8 @@ class PageRef(Message):
         description="Name of the knowledge folder: links are looked up among its pages"
     )
     path: Annotated[Id, AfterValidator(_inside)] = Field(
-        description="Where the file is in it, such as docs/setup.md: the suffix tells what it is. The item's id stays "
-        "the same when it moves"
+        description="Path of the file in the folder, such as docs/setup.md; the suffix tells its kind. The item's id "
+        "stays the same when the file moves"
     )
 
 
@@ -48,10 +48,10 @@ class LinkProblem(Message):
 
     fault: LinkFault = Field(
         description="`missing`: there is no such page; `heading`: the page has no such heading; `ambiguous`: several "
-        "pages are called so"
+        "pages have this name"
     )
     target: str = Field(description="What the link says")
-    line: int = Field(description="Where it stands in the file, from 1")
+    line: int = Field(description="Its line in the file, from 1")
     candidates: tuple[str, ...] = Field((), description="Paths of the pages that may be meant")
 
 

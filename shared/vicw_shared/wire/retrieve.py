@@ -97,28 +97,28 @@ class Intent(Message):
 
     domain: str
     confidence: float = Field(description="Of the domain")
-    domain_source: Literal["given", "query", "hits", "none"] = Field(description="What the domain is inferred from")
+    domain_source: Literal["given", "query", "hits", "none"] = Field(description="Source of the domain")
     filtered: bool = Field(description="Whether the results were narrowed to the domain")
-    task: Task | None = Field(None, description="What the question is for; null: nothing tells")
+    task: Task | None = Field(None, description="The question's task; null: unknown")
     task_confidence: float = 0.0
-    now: bool = Field(False, description="It asks how things stand at present")
+    now: bool = Field(False, description="Whether the question asks for the current state")
 
 
 class ChannelHit(Message):
     """A channel's ranking of a result: rank from 1, score on the channel's own scale, higher is better.
 
-    ``fulltext`` is the graph's own index: used by setting, without vectors, and while the vector engine is down or
-    being rebuilt.
-    ``graph``: the question has a trigger phrase of the item (protected items rank first, then by importance), or edges
-    lead to the item. The score is in [0, 1]; ``depth`` is the number of edges (0: the phrase alone), ``edge_type`` the
-    type of the last one.
-    ``tags``: it shares tags with results and no word with the question; the score is relative to the best one's.
+    ``fulltext``: the graph's full-text index, used if a setting enables it, without vectors, and while the vector
+    engine is down or being rebuilt.
+    ``graph``: the question contains a trigger phrase of the item (protected items rank first, then by importance), or
+    edges lead to the item. The score is in [0, 1]; ``depth`` is the number of edges (0: the phrase alone),
+    ``edge_type`` the type of the last one.
+    ``tags``: the item shares tags with results and no word with the question; the score is relative to the best item's.
     """
 
     channel: Literal["dense", "bm25", "fulltext", "graph", "tags"]
     rank: int
     score: float
-    depth: int | None = Field(None, description="Of `graph`: edges away from what the question found or names")
+    depth: int | None = Field(None, description="Of `graph`: number of edges from what the question finds or names")
     edge_type: str | None = Field(None, description="Of `graph`: type of the last edge on the path")
     sub_graph: Literal["causal", "knowledge"] | None = None
 
@@ -150,8 +150,8 @@ class Result(Message):
     text: str = Field(description="Its best passage, verbatim: the proof")
     passages: tuple[Passage, ...] = ()
     score: float = Field(
-        description="Higher is better; compares the results of one answer, never two answers. By the fusion: zscore "
-        "(0, 1), rrf from 0 up; what the graph hands on comes on top"
+        description="Higher is better; comparable only within one answer. Boosts are included. With `zscore` it is "
+        "in (0, 1); with `rrf` it is a sum of reciprocal ranks, or the score of the only channel with hits"
     )
     rank: int
     context: str
@@ -159,7 +159,7 @@ class Result(Message):
     speaker: str | None = None
     timestamp: Timestamp | None = None
     flow_id: str | None = None
-    flow_step: int | None = Field(None, description="Its place in the flow by arrival; null where there is a viewer")
+    flow_step: int | None = Field(None, description="Its position in the flow by arrival; null if there is a viewer")
     tags: tuple[str, ...] = ()
     source: str | None = None
     metadata: dict[str, Any] = Field(default_factory=dict)
@@ -172,7 +172,7 @@ class Result(Message):
     via: tuple[Via, ...] = ()
     sources: tuple[str, ...] = Field((), description="For a Macro-Event, the ids of its source items")
     consolidated_into: str | None = Field(
-        None, description="For an old item, the uid of the Macro-Event that has its place in the graph"
+        None, description="For a consolidated item, the uid of the Macro-Event that replaces it in the graph"
     )
 
     @property
@@ -189,7 +189,7 @@ class GraphNode(Message):
     label: Label
     subtype: str
     name: str
-    aliases: tuple[str, ...] = Field((), description="Former names, and names of merged things in this answer")
+    aliases: tuple[str, ...] = Field((), description="Former names, and names of merged entities in this answer")
     text: str | None = None
     context: str
     domain: str
@@ -206,7 +206,7 @@ class GraphEdge(Message):
     weight: float
     created_by: str
     certainty: float | None = None
-    confidence: float | None = Field(None, description="Of a bridge: how sure it is, in (0, 1]")
+    confidence: float | None = Field(None, description="Of a bridge, in (0, 1]")
     desc: str | None = None
 
 
@@ -219,7 +219,7 @@ class ChainStep(Message):
     effect: str = Field(description="Uid of its target")
     certainty: float = Field(description="In [0, 1]: as stated, else the edge's weight")
     proof: str | None = Field(None, description="Uid of the passage (Chunk) that proves it")
-    quote: str | None = Field(None, description="What that passage says of it, verbatim but for white space")
+    quote: str | None = Field(None, description="The words of that passage about it, verbatim except for white space")
     source_item: str | None = Field(None, description="Uid of the item whose text states it")
 
 
@@ -228,7 +228,9 @@ class CausalChain(Message):
 
     direction: Literal["back", "forward"] = Field(description="back: to causes; forward: to consequences")
     certainty: float = Field(description="In [0, 1]: the product of the steps' certainties")
-    complete: bool = Field(description="It ends where nothing further is known, not at the greatest length or time")
+    complete: bool = Field(
+        description="Whether it ends where nothing further is known, not at a limit on length or time"
+    )
     steps: tuple[ChainStep, ...]
 
 
@@ -241,7 +243,7 @@ class AnswerGraph(Message):
         (), description="Edge ids of each chain, in the order of its steps; then each other causal edge alone"
     )
     chains: tuple[CausalChain, ...] = Field(
-        (), description="Of a question why, or what something led to: what it is about first, then the surest"
+        (), description="For questions that ask why or what if: the most relevant first, then the most certain"
     )
 
 

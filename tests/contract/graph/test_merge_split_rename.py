@@ -84,9 +84,9 @@ async def test_a_merge_of_unmergeable_nodes_is_refused_with_the_field_and_the_fi
     await put(graph, [replace(person("theirs"), tenant="u")], tenant="u")
     for into, says in (
         ("a", "into: is the entity itself"),
-        ("idea", "into: 'idea' is of the label Concept, the entity of Entity"),
+        ("idea", "into: 'idea' has the label Concept, the entity has Entity"),
         ("item", "an item"),
-        ("event", "of the label Event"),
+        ("event", "a node with the label Event"),
         ("gone", "a retired Entity"),
         ("theirs", "no node has the uid"),
         ("nobody", "no node has the uid"),
@@ -110,7 +110,7 @@ async def test_a_merge_that_makes_a_circle_or_a_second_target_is_refused(graph: 
         await merge_by_name(graph, "c", "a")
     with pytest.raises(StateConflictError, match=r"is merged into .* already"):
         await merge_by_name(graph, "a", "d")
-    with pytest.raises(StateConflictError, match="one by other merges"):
+    with pytest.raises(StateConflictError, match="joined by other merges"):
         await split_by_name(graph, "a", "c")
     with pytest.raises(StateConflictError, match="is not merged"):
         await split_by_name(graph, "d")

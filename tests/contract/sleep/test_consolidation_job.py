@@ -261,11 +261,11 @@ async def test_an_event_with_more_passages_than_the_limit_is_not_consolidated(si
 async def test_only_events_older_than_the_limit_are_consolidated(side: Side) -> None:
     await tell(side, turns(10))
     assert (await run(side, ConsolidationRules(before=START - timedelta(days=9)))).macros == 0
-    assert (await run(side, most=1)).macros == 1
+    assert (await run(side, max_batches=1)).macros == 1
     assert len(await thread(side)) == 6
 
 
-@pytest.mark.parametrize("bound", [{"most": 1}, {"seconds": 0.0}])
+@pytest.mark.parametrize("bound", [{"max_batches": 1}, {"seconds": 0.0}])
 async def test_a_consolidation_run_resumes_at_the_previous_bookmark(side: Side, bound: dict[str, Any]) -> None:
     small_pages = consolidation(side, event_page=4)
     for flow, told in (("f", "talked"), ("g", "wrote")):

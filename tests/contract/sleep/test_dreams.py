@@ -373,7 +373,7 @@ async def test_a_dream_killed_in_its_transaction_is_done_by_the_next_run(
 
 @pytest.mark.parametrize(
     ("bound", "looked_at"),
-    [({"most": 2}, [2, 2, 2, 2, 0]), ({"most": 3}, [3, 3, 2]), ({"seconds": 0.0}, [2, 2, 2, 2, 0])],
+    [({"max_items": 2}, [2, 2, 2, 2, 0]), ({"max_items": 3}, [3, 3, 2]), ({"seconds": 0.0}, [2, 2, 2, 2, 0])],
 )
 async def test_a_bounded_dream_run_is_continued_by_the_next(
     side: Side, bound: dict[str, Any], looked_at: list[int]

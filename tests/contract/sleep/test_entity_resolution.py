@@ -314,7 +314,7 @@ async def test_a_merge_killed_in_its_transaction_changes_nothing(side: Side, mon
     assert (await run(side)).merged == 1
 
 
-@pytest.mark.parametrize(("bound", "pairs"), [({"most": 2}, 2), ({"seconds": 0.0}, 1)])
+@pytest.mark.parametrize(("bound", "pairs"), [({"max_pairs": 2}, 2), ({"seconds": 0.0}, 1)])
 @pytest.mark.parametrize(("shared", "outcome"), [(2, "merged"), (3, "left")])
 async def test_a_bounded_entity_resolution_is_continued_by_the_next(
     side: Side, shared: int, outcome: str, bound: dict[str, Any], pairs: int
@@ -339,7 +339,7 @@ async def test_an_entity_resolution_slice_ends_at_its_deadline(side: Side) -> No
 async def test_names_are_compared_in_batches_of_the_configured_size(side: Side) -> None:
     people = [f"Lima{chr(97 + n)} Jos{letter}" for n in range(3) for letter in "eé"]
     await tell(side, *(item(str(n), name, company=("Aa", "Ab")) for n, name in enumerate(people)))
-    turns = await run_in_slices(side, replace(RULES, names=5), most=99)
+    turns = await run_in_slices(side, replace(RULES, names=5), max_pairs=99)
     assert [done.names for done in turns] == [5, 3]
     assert [done.merged for done in turns] == [1, 1], "of the third pair each name is in another lot"
 

@@ -68,7 +68,7 @@ def test_sleep_dream_lists_adds_logs_undoes_and_wipes_auto_tags(filled: Path) ->
 
 def test_sleep_dream_skips_young_items_and_honours_the_most_option(filled: Path) -> None:
     assert sleep(filled, "dream").stdout == "0 of 2 items got 0 auto-tags\n"
-    assert sleep(filled, "dream", "--most", "1").stdout.startswith("0 of 1 item ")
+    assert sleep(filled, "dream", "--limit", "1").stdout.startswith("0 of 1 item ")
 
 
 def test_sleep_status_shows_the_schedule_of_dreams(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,8 +72,8 @@ def test_sleep_resolve_lists_merges_logs_and_undoes_duplicates(filled: Path, mon
     assert "its grace period is over" in late.output + str(late.exception)
 
 
-def test_sleep_resolve_honours_the_most_option(filled: Path) -> None:
-    assert sleep(filled, "resolve", "-q", "--most", "1").stdout.startswith("merged 1 of 1 likely pair of")
+def test_sleep_resolve_honours_the_limit_option(filled: Path) -> None:
+    assert sleep(filled, "resolve", "-q", "--limit", "1").stdout.startswith("merged 1 of 1 likely pair of")
     assert sleep(filled, "resolve", "-q").stdout.startswith("merged 1 of 1 likely pair of")
 
 

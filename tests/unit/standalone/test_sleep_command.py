@@ -67,8 +67,8 @@ def test_sleep_consolidate_leaves_young_events(filled: Path) -> None:
     assert sleep(filled, "consolidate").stdout == nothing
 
 
-def test_sleep_consolidate_honours_the_most_option(filled: Path) -> None:
-    assert "4 Events of 1 flow became 1 Macro" in sleep(filled, "consolidate", "--hours", "0", "--most", "1").stdout
+def test_sleep_consolidate_honours_the_limit_option(filled: Path) -> None:
+    assert "4 Events of 1 flow became 1 Macro" in sleep(filled, "consolidate", "--hours", "0", "--limit", "1").stdout
 
 
 def test_sleep_status_shows_the_schedule_of_consolidation(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,7 +45,7 @@ def require_entity(node: Node | None, uid: str) -> Node:
 def _kind_name(node: Node) -> str:
     if node.content_hash is not None:
         return f"an item ({node.subtype})"
-    return f"a retired {node.label}" if node.retired_at is not None else f"of the label {node.label}"
+    return f"a retired {node.label}" if node.retired_at is not None else f"a node with the label {node.label}"
 
 
 async def merge(graph: GraphStore, decision: MergeDecision, entity: str, into: str) -> bool:

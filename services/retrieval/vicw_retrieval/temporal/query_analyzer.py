@@ -62,7 +62,7 @@ def analyse_time(query: str, asked_at: datetime) -> TimeAnalysis:
     >>> from datetime import UTC
     >>> analyse_time("What did we discuss 10 minutes ago?", datetime(2026, 3, 18, 15, 30, tzinfo=UTC)).alone
     True
-    >>> analyse_time("What happened after the explosion?", datetime(2026, 3, 18, tzinfo=UTC)).anchors[0].phrase
+    >>> analyse_time("What happened after the explosion?", datetime(2026, 3, 18, tzinfo=UTC)).event_references[0].phrase
     'the explosion'
     """
     if asked_at.tzinfo is None:

@@ -28,7 +28,9 @@ _INSTRUCTION = (
 _TOKENS = 200
 """Tokens of an answer beside the characters of its lines."""
 WRITTEN = Counter(
-    "vicw_consolidate_llm_total", "Summaries requested from the language model: written, useless, or away", ["outcome"]
+    "vicw_consolidate_llm_total",
+    "Summaries requested from the language model: written, invalid, or unavailable",
+    ["outcome"],
 )
 
 
@@ -56,12 +58,12 @@ class AbstractiveSummarizer:
         instruction = _INSTRUCTION.format(max_chars=max_chars)
         answer = await self._llm.ask(instruction, {"messages": _messages(sources)}, _SCHEMA, tokens=_TOKENS + max_chars)
         if answer is None:
-            WRITTEN.labels("away").inc()
+            WRITTEN.labels("unavailable").inc()
             return None
         lines = _parsed(answer, len(sources))
         lines = self._without_contradictions(lines, sources) if lines is not None else None
         reason = _rejection(lines, sources, max_chars)
-        WRITTEN.labels("useless" if reason else "written").inc()
+        WRITTEN.labels("invalid" if reason else "written").inc()
         if reason:
             self._log(
                 "an answer of the language model is not usable as a summary", reason=reason, finish=answer.finish.value

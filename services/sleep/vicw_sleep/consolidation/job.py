@@ -74,7 +74,7 @@ async def consolidate_slice(
     try:
         rules = rules_of(settings)
         done = await consolidation.run(
-            rules, now=now(), most=settings.batches, seconds=seconds, start=start, within=within
+            rules, now=now(), max_batches=settings.batches, seconds=seconds, start=start, within=within
         )
     except VicwError as error:
         _log.warning("consolidation stopped; completed batches are kept", error=error.detail)

@@ -75,7 +75,7 @@ class _Run:
     rules: ConsolidationRules
     now: datetime
     dry: bool
-    most: int | None
+    max_batches: int | None
     deadline: SliceDeadline
     again: bool
     drafter: SummaryDrafter
@@ -114,7 +114,7 @@ class Consolidation:
         *,
         now: datetime,
         dry: bool = False,
-        most: int | None = None,
+        max_batches: int | None = None,
         seconds: float | None = None,
         again: bool = False,
         start: FlowBookmark | None = None,
@@ -122,14 +122,14 @@ class Consolidation:
     ) -> ConsolidationReport:
         """Consolidate all eligible Events; ``dry``: only report them. Raises what the engines raise.
 
-        The run ends after ``most`` batches, or after the first batch completed once ``seconds`` have passed.
+        The run ends after ``max_batches`` batches, or after the first batch completed once ``seconds`` have passed.
 
         ``again``: reconsider batches that were refused or undone before; without it, a dry run reports why they are
         left. ``start``: where the previous run stopped. ``within``: only this context.
         """
         author = AbstractiveSummarizer(self.llm) if self.llm is not None else None
         drafter = SummaryDrafter(self.indexes, self.chunk_chars, self.share, author, self.yield_to_foreground)
-        run = _Run(rules, now, dry, most, SliceDeadline(seconds), again, drafter, BatchSize(self.llm))
+        run = _Run(rules, now, dry, max_batches, SliceDeadline(seconds), again, drafter, BatchSize(self.llm))
         done, is_started = run.done, False
         try:
             async for mark, page in pages(self.graph, start, within, self.event_page):
@@ -160,7 +160,7 @@ class Consolidation:
             # Drafts by the model first: a slice past its deadline uses all of those and no others.
             for draft in sorted(drafts, key=lambda one: not one.by_model):
                 is_over = is_started and run.deadline.passed and not draft.by_model
-                if is_over or (run.most is not None and run.done.macros >= run.most):
+                if is_over or (run.max_batches is not None and run.done.macros >= run.max_batches):
                     return False
                 await self._finish(draft, run)
                 is_started = True

@@ -28,7 +28,7 @@ async def dream_slice(
 ) -> DreamReport | None:
     """Process at most ``settings.items`` items for ``seconds``; return the result. A failure is logged: None."""
     try:
-        done = await dream.run(rules_of(settings), now=now(), start=start, most=settings.items, seconds=seconds)
+        done = await dream.run(rules_of(settings), now=now(), start=start, max_items=settings.items, seconds=seconds)
     except VicwError as error:
         _log.warning("dreaming stopped; tags added so far are kept", error=error.detail)
         return None

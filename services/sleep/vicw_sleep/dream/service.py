@@ -110,24 +110,24 @@ class Dreamer:
         now: datetime,
         dry: bool = False,
         start: DreamBookmark | None = None,
-        most: int | None = None,
+        max_items: int | None = None,
         seconds: float | None = None,
     ) -> DreamReport:
         """Process items from ``start`` on; ``dry``: only report. Raises what the engines raise.
 
-        The run ends after ``most`` items, or after the first page completed once ``seconds`` have passed.
+        The run ends after ``max_items`` items, or after the first page completed once ``seconds`` have passed.
         """
         done, deadline = DreamReport(), SliceDeadline(seconds)
         dry_run_degrees = Count[str]() if dry else None
         total = sum([await self.graph.audit.count(label) for label in _LABELS])
         try:
             async for page_end, full_page in pages(self.graph, start, self.page):
-                page = full_page if most is None else full_page[: most - done.items]
+                page = full_page if max_items is None else full_page[: max_items - done.items]
                 mark = page_end if len(page) == len(full_page) else replace(page_end, after=page[-1].item.uid)
                 await self._process(page, rules, done, now, dry_run_degrees)
                 done.items += len(page)
                 self.progress("dreaming", done.items, total)
-                if deadline.passed or (most is not None and done.items >= most):
+                if deadline.passed or (max_items is not None and done.items >= max_items):
                     done.next = mark
                     break
         finally:

@@ -32,7 +32,7 @@ async def resolve_slice(
             rules_of(settings),
             now=now(),
             start=start,
-            most=settings.pairs,
+            max_pairs=settings.pairs,
             names=settings.names,
             seconds=seconds,
         )

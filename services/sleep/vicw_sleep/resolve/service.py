@@ -107,19 +107,19 @@ class EntityResolver:
         now: datetime,
         dry: bool = False,
         start: ResolveBookmark | None = None,
-        most: int | None = None,
+        max_pairs: int | None = None,
         names: int | None = None,
         seconds: float | None = None,
     ) -> ResolveReport:
         """Process contexts from ``start`` on; ``dry``: only report. Raises what the engine raises.
 
-        The run ends after a pair once ``most`` pairs are judged, ``names`` compared or ``seconds`` passed; without
+        The run ends after a pair once ``max_pairs`` pairs are judged, ``names`` compared or ``seconds`` passed; without
         these, when it is complete.
         """
         done, deadline = ResolveReport(), SliceDeadline(seconds)
 
         def is_enough() -> bool:
-            return deadline.passed or (most is not None and done.pairs >= most)
+            return deadline.passed or (max_pairs is not None and done.pairs >= max_pairs)
 
         async for root, mark in self._contexts(start):
             bookmark: ResolveBookmark | None = mark

@@ -185,8 +185,8 @@ def _show(run: Run, *, categories: bool) -> None:
     for name, found in run.consolidated.items():
         out.print(
             f"{name}: {found.events} Events in {found.macros} Macro-Events, {found.refused} batches refused; "
-            f"{found.share:.3f} of the vectors of {found.passages} passages are left, "
-            f"and {found.told} of {found.statements} of statements",
+            f"{found.share:.3f} of the vectors of {found.passages} passages "
+            f"and {found.told} of {found.statements} statement vectors are left",
             markup=False,
         )
 

@@ -35,7 +35,9 @@ def dream(
         float | None,
         typer.Option(help="Only items older than this many hours. \\[default: VICW_DREAM_HOURS]", min=0, max=100_000),
     ] = None,
-    most: Annotated[int | None, typer.Option(help="Most items to process. \\[default: all]", min=1)] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="Maximum number of items to process. \\[default: all]", min=1)
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the last line.")] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
@@ -61,7 +63,7 @@ def dream(
         with progress_bar("dreaming") as progress:
             job = replace(sleep_cycle.dream(), progress=progress)
             job = job if quiet else replace(job, on_item=show_item)
-            result = await job.run(rules_of(chosen), now=now(), dry=dry_run, most=most)
+            result = await job.run(rules_of(chosen), now=now(), dry=dry_run, max_items=limit)
         verb = "would get" if dry_run else "got"
         out.print(f"{result.dreamt} of {counted(result.items, 'item')} {verb} {counted(result.tags, 'auto-tag')}")
 

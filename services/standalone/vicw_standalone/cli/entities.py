@@ -20,7 +20,7 @@ _PAGE = 500
 ContextArgument = Annotated[str, typer.Argument(help="Context of the entities.")]
 UidArgument = Annotated[str, typer.Argument(help="Uid of the entity, as `vicw entities list` shows it.")]
 SubtypeOption = Annotated[str | None, typer.Option(help="Only entities of this subtype, such as person.")]
-LimitOption = Annotated[int, typer.Option(help="Most entries to show.", min=1)]
+LimitOption = Annotated[int, typer.Option(help="Maximum number of entries to show.", min=1)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the server's answer as JSON.")]
 app = typer.Typer(
     help="List entities, and decide which of them are the same. Needs a running server.",
@@ -80,7 +80,7 @@ def candidates(
     contexts: Annotated[list[str], typer.Argument(help="Contexts whose names are compared.")],
     subtype: SubtypeOption = None,
     threshold: Annotated[
-        float | None, typer.Option(help="Least similarity of names. \\[default: the server's]", min=0.5, max=1.0)
+        float | None, typer.Option(help="Minimum similarity of names. \\[default: the server's]", min=0.5, max=1.0)
     ] = None,
     limit: LimitOption = 50,
     as_json: JsonOption = False,

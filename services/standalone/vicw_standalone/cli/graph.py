@@ -18,7 +18,7 @@ _SHOWN_CHARS = 100
 app = typer.Typer(help="Show parts of the graph. Needs a running server.", no_args_is_help=True)
 
 ContextOption = Annotated[str | None, typer.Option(help="Only this context.")]
-LimitOption = Annotated[int, typer.Option(help="Most nodes.", min=1)]
+LimitOption = Annotated[int, typer.Option(help="Maximum number of nodes.", min=1)]
 AsOfOption = Annotated[
     str | None, typer.Option(help="Answer as of this date, such as 2026-01-19, or date, time and zone.")
 ]
@@ -35,7 +35,7 @@ def register(parent: typer.Typer) -> None:
 def show(
     node: Annotated[str | None, typer.Argument(help="Start node: a uid, an id, a name, or words of a text.")] = None,
     hops: Annotated[
-        int | None, typer.Option(help="Most edges from the start. \\[default: 1; presets differ]", min=0)
+        int | None, typer.Option(help="Maximum number of edges from the start. \\[default: 1; presets differ]", min=0)
     ] = None,
     types: TypesOption = None,
     without: Annotated[

@@ -60,7 +60,7 @@ async def open_graph_of(data_dir: Path | None, platform: bool) -> AsyncIterator[
 @app.command("list")
 def list_failures(
     tenant: TenantOption = None,
-    limit: Annotated[int, typer.Option(help="Most entries to list.", min=1)] = 50,
+    limit: Annotated[int, typer.Option(help="Maximum number of entries to list.", min=1)] = 50,
     everything: Annotated[bool, typer.Option("--all", help="List all entries, regardless of --limit.")] = False,
     llm: LlmOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,

@@ -44,7 +44,7 @@ def run_maintenance(
 def run_item_removal(
     settings: StandaloneSettings, platform: bool, work: Callable[[ItemRemoval], Awaitable[None]], *, schedule: str
 ) -> None:
-    """Run ``work`` with expiry and eviction, as ``run_asleep`` does."""
+    """Run ``work`` with expiry and eviction, as ``run_maintenance`` does."""
 
     def removal(standalone: Standalone) -> ItemRemoval:
         return ItemRemoval(standalone.graph, standalone.expiry, standalone.asleep.capacity())

@@ -33,9 +33,9 @@ def resolve(
     ] = False,
     threshold: Annotated[
         float | None,
-        typer.Option(help="Least similarity of names. \\[default: VICW_RESOLVE_THRESHOLD]", min=0.85, max=1.0),
+        typer.Option(help="Minimum similarity of names. \\[default: VICW_RESOLVE_THRESHOLD]", min=0.85, max=1.0),
     ] = None,
-    most: Annotated[int | None, typer.Option(help="Most pairs to judge. \\[default: all]", min=1)] = None,
+    limit: Annotated[int | None, typer.Option(help="Maximum number of pairs to judge. \\[default: all]", min=1)] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the last line.")] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
@@ -63,7 +63,7 @@ def resolve(
         with progress_bar("comparing") as progress:
             job = replace(sleep_cycle.resolve(), progress=progress)
             job = job if quiet else replace(job, on_pair=show_pair)
-            result = await job.run(chosen, now=now(), dry=dry_run, most=most)
+            result = await job.run(chosen, now=now(), dry=dry_run, max_pairs=limit)
         merged, split = ("would merge", "would split") if dry_run else ("merged", "split")
         pairs = f"{result.merged} of {counted(result.pairs, 'likely pair')} of {counted(result.names, 'name')}"
         out.print(f"{merged} {pairs}" + (f", {split} {counted(result.split, 'pair')} again" if result.split else ""))

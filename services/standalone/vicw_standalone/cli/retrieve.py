@@ -38,7 +38,7 @@ def retrieve(
     domain: Annotated[
         str | None, typer.Option(help="Search only this domain. \\[default: inferred from the query]")
     ] = None,
-    limit: Annotated[int, typer.Option(help="Most results.", min=1)] = 5,
+    limit: Annotated[int, typer.Option(help="Maximum number of results.", min=1)] = 5,
     tag: Annotated[list[str] | None, typer.Option(help="Results must have this tag; may be repeated.")] = None,
     chars: Annotated[
         int | None, typer.Option(help="Budget of the answer's text, in characters. \\[default: 8000]", min=1)

@@ -69,7 +69,9 @@ def consolidate(
             help="Only Events older than this many hours. \\[default: VICW_CONSOLIDATE_HOURS]", min=0, max=100_000
         ),
     ] = None,
-    most: Annotated[int | None, typer.Option(help="Most Macro-Events to create. \\[default: all]", min=1)] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="Maximum number of Macro-Events to create. \\[default: all]", min=1)
+    ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Also try batches that were refused or undone before.")
     ] = False,
@@ -101,7 +103,7 @@ def consolidate(
 
     async def work(sleep_cycle: SleepCycle) -> None:
         consolidation = sleep_cycle.consolidation(None if quiet else show_batch)
-        result = await consolidation.run(rules_of(chosen), now=now(), dry=dry_run, most=most, again=again)
+        result = await consolidation.run(rules_of(chosen), now=now(), dry=dry_run, max_batches=limit, again=again)
         verb = "would become" if dry_run else "became"
         refused = f", {counted(result.refused, 'batch', 'batches')} refused" if result.refused else ""
         skipped = f", {result.skipped} refused or undone before (--again tries them again)" if result.skipped else ""
@@ -142,7 +144,7 @@ def undo(
 @app.command()
 def log(
     tenant: TenantOption = None,
-    limit: Annotated[int, typer.Option(help="Most steps to list.", min=1)] = 50,
+    limit: Annotated[int, typer.Option(help="Maximum number of steps to list.", min=1)] = 50,
     task: Annotated[LoggedTask | None, typer.Option(help="Only steps of this task.")] = None,
     refused: Annotated[bool, typer.Option("--refused", help="Only refused batches, with the reasons.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per step.")] = False,

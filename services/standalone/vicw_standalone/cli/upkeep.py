@@ -129,7 +129,7 @@ _ALL = 1_000_000
 
 def capacity(
     items: Annotated[
-        int | None, typer.Option(help="Most items of a tenant. \\[default: VICW_EVICTION_ITEMS]", min=1)
+        int | None, typer.Option(help="Maximum number of items of a tenant. \\[default: VICW_EVICTION_ITEMS]", min=1)
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be erased.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the last line.")] = False,

@@ -37,9 +37,9 @@ async def opened(settings: SleepServiceSettings) -> AsyncIterator[tuple[SleepWir
 async def erase(
     settings: SleepServiceSettings, wiring: SleepWiring, eraser: Eraser, erasure: str, wait_seconds: float
 ) -> ErasureReport:
-    """Do what an erasure has noted, have the workers bring passages up to date, and make the mirror anew if it is here.
+    """Carry out a recorded erasure, wake the workers that update passages, and rebuild a local mirror.
 
-    A mirror elsewhere is rebuilt by its own process, which notices the ended erasure.
+    A mirror on another machine is rebuilt by its own process, which notices the ended erasure.
     """
     done = await eraser.run(erasure)
     await wiring.wake()

@@ -44,7 +44,7 @@ class EdgeVectorStore:
         """Open the index at ``path`` for vectors of ``size`` dimensions, creating it if missing.
 
         ``unclean`` is true if it was not closed properly, so that it has to be compared with the graph. It stays true
-        when closed and reopened, until ``agreed`` is called.
+        when closed and reopened, until ``mark_compared`` is called.
         """
         self._path = path
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="edge")

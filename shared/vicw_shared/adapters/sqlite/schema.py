@@ -13,7 +13,7 @@ FIRST = 22
 """Version of ``TABLES``."""
 TABLES = """
     CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
-    -- What is known of one store does not apply to another at the same address.
+    -- Store id: lets clients detect another store at the same address.
     INSERT INTO meta VALUES ('store', lower(hex(randomblob(16))));
 
     CREATE TABLE node (

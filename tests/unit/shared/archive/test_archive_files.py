@@ -100,7 +100,7 @@ def test_an_interrupted_move_keeps_the_previous_export(tmp_path: Path, monkeypat
 def test_an_export_into_a_mount_point_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "e").mkdir()
     monkeypatch.setattr(Path, "is_mount", lambda self: self.name == "e")
-    with pytest.raises(StateConflictError, match="name a folder inside of it"), ArchiveWriter(tmp_path / "e"):
+    with pytest.raises(StateConflictError, match="name a folder inside it"), ArchiveWriter(tmp_path / "e"):
         pass
 
 

@@ -140,7 +140,7 @@ def test_a_symbolic_link_in_an_export_is_refused(export: Path, tmp_path: Path) -
 def test_an_invalid_file_name_in_a_manifest_is_refused(export: Path, name: str) -> None:
     said = manifests.load((export / NAME).read_text("utf-8"))
     reseal(export, files=dict(said.files) | {name: said.files["edges.jsonl"]})
-    assert "is no name of a file of an export" in refusal_of(export)
+    assert "is not a valid file name of an export" in refusal_of(export)
 
 
 def test_an_export_of_another_version_or_format_is_refused(export: Path) -> None:
@@ -165,8 +165,8 @@ NOBODY = "00000000-0000-5000-8000-000000000000"
         ("events.jsonl", lambda r: r.update(context="other"), "line 2: context: 'other' of tenant 't' is not"),
         ("events.jsonl", lambda r: r.update(tenant="other"), "line 2: context: 'c' of tenant 'other' is not"),
         ("events.jsonl", lambda r: r.update(label="Chunk"), "line 2: label: Chunk"),
-        ("events.jsonl", lambda r: r.update(uid="x"), "line 2: uid: 'x' is no UUID"),
-        ("events.jsonl", lambda r: r.update(colour="red"), "line 2: 'colour' is no field"),
+        ("events.jsonl", lambda r: r.update(uid="x"), "line 2: uid: 'x' is not a UUID"),
+        ("events.jsonl", lambda r: r.update(colour="red"), "line 2: 'colour' is not a known field"),
         ("events.jsonl", lambda r: r.update(version="1"), "line 2: version: Input should be a valid integer"),
         ("events.jsonl", lambda r: r.update(arrival=2**63), "line 2: arrival: 9223372036854775808 has more"),
         ("events.jsonl", lambda r: r.update(created_at="2026-01-01T00:00:00"), "line 2: created_at: is without a time"),
@@ -175,7 +175,7 @@ NOBODY = "00000000-0000-5000-8000-000000000000"
         ("counters.jsonl", lambda r: r.update(context="other"), "line 2: context: 'other' is not in the export"),
         ("uses.jsonl", lambda r: r.update(context="other"), "line 2: context: 'other' is not in the export"),
         ("uses.jsonl", lambda r: r.update(item=NOBODY), "line 2: item: the context has no node"),
-        ("uses.jsonl", lambda r: r.update(item="x"), "line 2: item: 'x' is no UUID"),
+        ("uses.jsonl", lambda r: r.update(item="x"), "line 2: item: 'x' is not a UUID"),
         ("uses.jsonl", lambda r: r.update(times=0), "line 2: times: 0 is less than 1"),
         ("uses.jsonl", lambda r: r.update(times=2**63), "line 2: times: 9223372036854775808 has more"),
         (
@@ -233,18 +233,18 @@ def test_a_non_finite_number_is_refused_with_its_line(export: Path, name: str, t
     row[told] = {"a": ["HERE"]}
     (export / name).write_text("\n".join([json.dumps(row).replace('"HERE"', number), *others]) + "\n", "utf-8")
     reseal(export)
-    assert f"{name}, line 1: the line: {number} is no number" in refusal_of(export)
+    assert f"{name}, line 1: the line: {number} is not a finite number" in refusal_of(export)
 
 
 def test_invalid_vectors_of_an_export_are_refused(export: Path) -> None:
     vectors = np.load(export / "embeddings/chunks.npy")
-    for spoilt, told in ((vectors * 2, "row 0 is not a unit vector"), (vectors[:-1], "which is not the ids'")):
+    for spoilt, told in ((vectors * 2, "row 0 is not a unit vector"), (vectors[:-1], "which does not match the ids")):
         np.save(export / "embeddings/chunks.npy", spoilt)
         reseal(export)
         assert told in refusal_of(export)
     np.save(export / "embeddings/chunks.npy", np.array([{}], dtype=object), allow_pickle=True)
     reseal(export)
-    assert "is no array" in refusal_of(export)
+    assert "is not an array" in refusal_of(export)
 
 
 def test_an_unregistered_extension_type_asks_for_its_extension(export: Path) -> None:

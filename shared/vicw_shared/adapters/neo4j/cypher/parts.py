@@ -61,7 +61,7 @@ def one_of(types: Iterable[str]) -> str:
     names = list(types)
     for name in names:
         if not _TYPE.fullmatch(name):
-            raise ValueError(f"{name!r} is no edge type")
+            raise ValueError(f"{name!r} is not an edge type")
     if not names:
         raise ValueError("no edge type at all would match every type")
     return "|".join(names)
