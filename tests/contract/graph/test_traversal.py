@@ -135,7 +135,7 @@ async def test_a_walk_from_an_item_starts_at_its_statements_with_further_edges(g
     back = await asker.names("walk", start=["a"], types={"include": ["CAUSED"]}, direction="in")
     assert back == ["a", "effect", "cause"]
     assert await asker.names("walk", start=["ana"], hops=1) == ["Ana", "a"], "its sentence says no more"
-    assert "Ana slept" in await asker.names("walk", start=["ana"], hops=1, sentences=True)
+    assert "Ana slept" in await asker.names("walk", start=["ana"], hops=1, statements=True)
 
 
 async def test_a_walk_of_a_context_starts_at_its_connected_nodes(graph: Graph) -> None:

@@ -98,7 +98,7 @@ async def test_an_expired_item_is_in_no_answer_before_it_is_retired(side: Side) 
     before = await asker.ask("walk", start=["ben"], context="c", hops=2)
     assert "hates" in {edge.desc for edge in before.edges}
     for fields in ({"query_time": AFTER.isoformat()}, {"query_time": AFTER.isoformat(), "as_of": START.isoformat()}):
-        walk = await asker.ask("walk", start=["ben"], context="c", hops=3, sentences=True, **fields)
+        walk = await asker.ask("walk", start=["ben"], context="c", hops=3, statements=True, **fields)
         assert "hates" not in {edge.desc for edge in walk.edges}
         assert "CAUSED" not in {edge.type for edge in walk.edges}
         assert "b" not in {node.id for node in walk.nodes}
