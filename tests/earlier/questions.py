@@ -30,6 +30,7 @@ from vicw_standalone.archive.embedded import open_target
 from vicw_standalone.wiring import Standalone
 
 RENAMED_FIELDS: dict[str, str | None] = {
+    "evidence": "domain_source",
     "folded_into": "consolidated_into",
     "told_by": "source_item",
     "form": None,

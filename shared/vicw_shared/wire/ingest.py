@@ -219,9 +219,7 @@ class IngestedItem(Message):
         "null if none is configured",
     )
     sources: tuple[RepeatedItem, ...] = Field((), description="Stored items that it repeats")
-    broken_links: tuple[LinkProblem, ...] = Field(
-        (), description="Of a page: its broken links. Later pages may resolve them"
-    )
+    links: tuple[LinkProblem, ...] = Field((), description="Of a page: its broken links. Later pages may resolve them")
 
 
 class IngestResponse(Message):

@@ -73,7 +73,7 @@ class KnownPage(Message):
     title: str
     key: str | None = Field(None, description="The `id` of its front matter")
     sha256: str = Field(description="Of the text that was sent, in UTF-8, secrets masked")
-    broken_links: tuple[LinkProblem, ...] = Field((), description="Links that lead nowhere as of now")
+    links: tuple[LinkProblem, ...] = Field((), description="Links that lead nowhere as of now")
 
 
 class KnownPages(Message):

@@ -63,9 +63,7 @@ async def test_knowledge_pages_and_chat_are_bridged_until_a_retraction(side: Sid
     assert await bridges(side) == {bridge for bridge in GOVERNED if bridge[1] != "GOVERNS"}
     listed = await list_pages(side.graph, "t", KnowledgeQuery(context="repo", folder="harbour"))
     assert len(listed.pages) == 14
-    broken = {
-        (page.path, link.target) for page in listed.pages for link in page.broken_links if link.fault == "missing"
-    }
+    broken = {(page.path, link.target) for page in listed.pages for link in page.links if link.fault == "missing"}
     assert ("docs/index.md", "[[Deployment policy]]") in broken
     assert (await list_pages(side.graph, "u", KnowledgeQuery(context="repo", folder="harbour"))).pages == ()
 

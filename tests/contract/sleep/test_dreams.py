@@ -430,8 +430,8 @@ async def test_auto_tags_connect_results_only_when_dreams_are_enabled(side: Side
 
     await side.graph.write("t", "c", add)
     asked = {"query": "amulet hidden", "context": "c", "limit": 1}
-    assert "also quest" not in (await side.retrieve(asked, "t", dreams=False)).text
-    assert "also quest: Edran rode north." in (await side.retrieve(asked, "t", dreams=True)).text
+    assert "also quest" not in (await side.retrieve(asked, "t", auto_tags=False)).text
+    assert "also quest: Edran rode north." in (await side.retrieve(asked, "t", auto_tags=True)).text
 
 
 _EYES = st.fixed_dictionaries(

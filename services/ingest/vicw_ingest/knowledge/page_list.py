@@ -42,5 +42,5 @@ def _to_wire(entry: PageEntry, catalogue: Catalogue, root: Node) -> KnownPage:
         title=entry.node.name,
         key=record.key,
         sha256=record.sha256,
-        broken_links=tuple(target.problem for target in targets if target.problem is not None),
+        links=tuple(target.problem for target in targets if target.problem is not None),
     )

@@ -104,5 +104,5 @@ class StoredItems:
             extraction=ExtractionState.PENDING if draft.index in self.pending & self.nodes.keys() else None,
             masked=masked,
             sources=self.duplicate_links.to_wire(draft.index) if draft.index in self.nodes else (),
-            broken_links=self.links.get(node.uid, ()),
+            links=self.links.get(node.uid, ()),
         )

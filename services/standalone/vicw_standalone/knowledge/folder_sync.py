@@ -185,7 +185,7 @@ def _broken(known: Sequence[KnownPage], snapshot: Snapshot) -> Iterator[tuple[st
     """Yield broken links, except those to existing files that are not pages: pictures, archives."""
     by_page: dict[str, list[LinkProblem]] = defaultdict(list)
     for page in known:
-        by_page[page.path] += page.broken_links
+        by_page[page.path] += page.links
     for path, problems in sorted(by_page.items()):
         for problem in problems:
             name = PurePosixPath(problem.target.strip("[]").split("#")[0].split("?")[0]).name

@@ -81,12 +81,12 @@ async def test_a_page_keeps_its_node_through_versions_and_moves(memory: Memory) 
 
 async def test_page_links_follow_the_arrival_and_retraction_of_their_targets(memory: Memory) -> None:
     answer = await put(memory, a_md="# A\n\n[[B]] and [b](sub/b.md)")
-    assert [link.target for link in answer.items[0].broken_links] == ["[[B]]", "sub/b.md"]
+    assert [link.target for link in answer.items[0].links] == ["[[B]]", "sub/b.md"]
     await put(memory, sub__b_md="# B")
     assert await links(memory) == {("A", "B")}
-    assert [page.broken_links for page in await listed_pages(memory)] == [(), ()]
+    assert [page.links for page in await listed_pages(memory)] == [(), ()]
     await memory.ingest({"id": "sub__b_md", "text": "# B", "page": {"folder": "f", "path": "c.md"}})
-    (problem,) = next(page.broken_links for page in await listed_pages(memory) if page.path == "a.md")
+    (problem,) = next(page.links for page in await listed_pages(memory) if page.path == "a.md")
     assert problem.target == "sub/b.md", "by its title it is still found"
     await memory.retract("sub__b_md")
     assert await links(memory) == set()
@@ -130,7 +130,7 @@ async def test_pages_are_linked_by_title_alias_id_path_or_file_name(memory: Memo
     )
     page = "---\ntitle: Deep page\naliases: [Other name]\nid: K-7\ntags: [t]\n---\nText."
     answer = await put(memory, sub__deep_md=page, a_md=f"# A\n\n{said}")
-    assert answer.items[1].broken_links == ()
+    assert answer.items[1].links == ()
     assert await links(memory) == {("A", "Deep page")}
     assert (await listed_pages(memory))[1].key == "K-7"
     (result,) = (await memory.retrieve("text", tags={"all": ["t"]})).results
@@ -140,7 +140,7 @@ async def test_pages_are_linked_by_title_alias_id_path_or_file_name(memory: Memo
 async def test_an_ambiguous_page_name_links_to_the_nearest_page_or_none(memory: Memory) -> None:
     answer = await put(memory, a__x_md="# X1", b__x_md="# X2", a__near_md="# N\n\n[[x]]", c__far_md="# F\n\n[[x]]")
     assert await links(memory) == {("N", "X1")}
-    (problem,) = answer.items[3].broken_links
+    (problem,) = answer.items[3].links
     assert (problem.fault, problem.candidates) == ("ambiguous", ("a/x.md", "b/x.md"))
 
 

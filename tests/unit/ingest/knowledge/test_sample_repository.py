@@ -95,7 +95,7 @@ async def test_a_sample_repository_yields_its_links_folders_and_dependencies(mem
         ("Deployment policy", "CONTAINS", "Deployment policy > Rollback"),
         ("src/harbour/retry.py", "CONTAINS", "with_backoff"),
     }
-    links = [(item.id, link) for item in answer.items for link in item.broken_links]
+    links = [(item.id, link) for item in answer.items for link in item.links]
     broken = {(page, link.fault.value, link.target, link.line) for page, link in links}
     assert broken == {
         ("harbour/docs/guides/getting-started.md", "missing", "../images/berths.svg", 9),
