@@ -20,7 +20,7 @@ class ScheduledJob(StrEnum):
     RECONCILE = "reconcile"
 
 
-CATCH_UP_CONSOLIDATION = "catch-up consolidation"
+CATCH_UP_CONSOLIDATION = "consolidation of a context"
 """Name of the consolidation runs that arrivals trigger, in the recorded job runs."""
 SETTING = {
     ScheduledJob.CONSOLIDATION: "VICW_CONSOLIDATE_SCHEDULE",

@@ -237,9 +237,9 @@ async def test_search_filters_by_audience_and_sensitivity(vectors: VectorStore) 
         return set(await dense(vectors, axis(0), audience=Audience(**fields)))
 
     assert await found() == {0}
-    assert await found(subjects=("ana",)) == {0, 4, 8}
-    assert await found(subjects=("ana",), private=False) == {0, 4}
-    assert await found(subjects=("ben",)) == {0, 8}
+    assert await found(identities=("ana",)) == {0, 4, 8}
+    assert await found(identities=("ana",), private=False) == {0, 4}
+    assert await found(identities=("ben",)) == {0, 8}
     assert await found(context="home") == {0, 12}
 
 
