@@ -42,7 +42,9 @@ def vicw(store: Path, hub: Hub) -> Vicw:
     """Run the command on this test's data directory, with the hub of this test."""
 
     def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        clean = environment(store / "models", HF_ENDPOINT=hub.url, NO_PROXY="127.0.0.1", **variables)
+        clean = environment(
+            store / "models", HF_ENDPOINT=hub.url, HF_HOME=str(store / "hf"), NO_PROXY="127.0.0.1", **variables
+        )
         command = [str(VICW), *arguments, "--data-dir", str(store)]
         return subprocess.run(command, capture_output=True, text=True, env=clean, timeout=90, check=False)
 
@@ -66,6 +68,7 @@ def test_a_model_is_pulled_listed_and_used(vicw: Vicw, hub: Hub, store: Path) ->
     assert str(store / "models" / FILE) in pulled.stdout
     assert hashlib.sha256(CONTENT).hexdigest() in pulled.stdout
     assert (store / "models" / FILE).read_bytes() == CONTENT
+    assert hub.paths == {f"/{REPOSITORY}/resolve/main/{FILE}"}, "nothing else is asked of the hub"
     asked = hub.gets
     assert vicw("model", "pull", NAME, VICW_EMBEDDING_REPOSITORY=REPOSITORY).returncode == 0
     assert hub.gets == asked > 0, "what is here is not fetched again"

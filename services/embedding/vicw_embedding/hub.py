@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from huggingface_hub import HfFileMetadata
 
+# Read when the library is imported: it would fetch a list of AI agents first, and name the one that runs us to the hub.
+os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+
 Progress = Callable[[int, int | None], None]
 """Called with the bytes received and the total, None if the hub does not give it."""
 

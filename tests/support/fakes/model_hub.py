@@ -21,6 +21,7 @@ class Hub:
     etag: str | None = None
     url: str = ""
     ranges: list[str | None] = field(default_factory=list)
+    paths: set[str] = field(default_factory=set)
     gets: int = 0
 
 
@@ -41,6 +42,7 @@ def serve_hub(hub: Hub) -> Iterator[Hub]:
             pass
 
         def _answer(self, *, with_body: bool) -> None:
+            hub.paths.add(self.path)
             prefix = f"/{REPOSITORY}/resolve/main/"
             content = hub.files.get(self.path.removeprefix(prefix)) if self.path.startswith(prefix) else None
             if content is None:
