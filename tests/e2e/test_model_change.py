@@ -145,7 +145,7 @@ def test_a_server_killed_during_a_model_change_serves_the_old_model(server: Serv
         assert remember(server, 1000 + least).status_code == 201
     done = run(server, "reindex", within=300)
     assert done.returncode == 0, done.stderr
-    (embedded,) = re.findall(r"^(\d+) passages embedded anew", done.stdout)
+    (embedded,) = re.findall(r"^(\d+) passages embedded with", done.stdout)
     assert int(embedded) <= 302 - 120, "what was there is not embedded again"
     assert found(server, 1040) == ["i1040"]
     assert server.stop() == 0

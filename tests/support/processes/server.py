@@ -113,11 +113,11 @@ def environment(models_dir: Path, **variables: str) -> dict[str, str]:
     """Return this process's environment without its own VICW settings, with ours."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("VICW_")}
     patient = {"VICW_EMBEDDING_MODELS_DIR": str(models_dir), "VICW_RETRIEVAL_SPREAD_MS": "20000"}  # whatever else runs
-    patient["VICW_RETRIEVAL_CHAIN_MS"] = "20000"
+    patient |= {"VICW_RETRIEVAL_CHAIN_MS": "20000", "VICW_INGEST_WAIT_SECONDS": "110"}
     return clean | patient | variables
 
 
-def run(server: Server, *arguments: str, within: float = 90.0) -> subprocess.CompletedProcess[str]:
+def run(server: Server, *arguments: str, within: float = 180.0) -> subprocess.CompletedProcess[str]:
     """Run a ``vicw`` command on a server's data directory to its end."""
     command = [str(VICW), *arguments, "--data-dir", str(server.data_dir)]
     return subprocess.run(command, capture_output=True, text=True, env=server.environment, timeout=within, check=False)
