@@ -331,7 +331,7 @@ async def test_two_runs_cannot_change_the_model_at_once(store: Path) -> None:
                     pass
         async with other.held():
             await asyncio.sleep(0.5)
-            with pytest.raises(StateConflictError, match="run out"):
+            with pytest.raises(StateConflictError, match="has expired"):
                 one.require()
 
 
