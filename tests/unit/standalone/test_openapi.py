@@ -18,8 +18,8 @@ from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 from vicw_standalone.app import create_standalone_app
 
 RANGES: dict[str, tuple[str, Callable[[float, float], bool]]] = {
-    "zscore": ("(0, 1)", lambda score, alpha: 0 < score < 1),
-    "rrf": ("from 0 up", lambda score, alpha: 0 < score <= 4 / 61),
+    "zscore": ("it is in (0, 1)", lambda score, alpha: 0 < score < 1),
+    "rrf": ("it is a sum of reciprocal ranks", lambda score, alpha: 0 < score <= 4 / 61),
 }
 
 
@@ -66,7 +66,7 @@ async def test_openapi_examples_are_accepted_and_retrieve_finds_the_ingested_one
 @pytest.mark.parametrize("fusion", get_args(RetrievalSettings.model_fields["fusion"].annotation))
 async def test_scores_are_in_the_range_that_is_stated(http: httpx.AsyncClient, memory: Memory, fusion: str) -> None:
     interval, holds = RANGES[fusion]
-    assert f"{fusion} {interval}" in (await schemas(http))["Result"]["properties"]["score"]["description"]
+    assert f"ith `{fusion}` {interval}" in (await schemas(http))["Result"]["properties"]["score"]["description"]
     await memory.ingest(*({"id": str(n), "text": f"lighthouse keeper {n}: {'storm ' * n}"} for n in range(8)))
     settings = RetrievalSettings.model_validate({"fusion": fusion})
 
