@@ -66,7 +66,8 @@ async def test_openapi_examples_are_accepted_and_retrieve_finds_the_ingested_one
 @pytest.mark.parametrize("fusion", get_args(RetrievalSettings.model_fields["fusion"].annotation))
 async def test_scores_are_in_the_range_that_is_stated(http: httpx.AsyncClient, memory: Memory, fusion: str) -> None:
     interval, holds = RANGES[fusion]
-    assert f"ith `{fusion}` {interval}" in (await schemas(http))["Result"]["properties"]["score"]["description"]
+    description: str = (await schemas(http))["Result"]["properties"]["score"]["description"]
+    assert f"with `{fusion}` {interval}" in description.lower()
     await memory.ingest(*({"id": str(n), "text": f"lighthouse keeper {n}: {'storm ' * n}"} for n in range(8)))
     settings = RetrievalSettings.model_validate({"fusion": fusion})
 
