@@ -97,7 +97,7 @@ def test_a_collection_lost_while_stopped_is_rebuilt_and_answers_are_degraded(sto
     eventually(
         lambda: get_readiness(stored.ingest)["passages_waiting"], lambda n: n == len(ANIMALS), 60, "all are queued"
     )
-    assert degraded_of_all(stored) == {LEFT_OUT}, "nobody embeds yet"
+    assert degraded_of_all(stored) == {LEFT_OUT}, "no worker embeds yet"
     stored.worker().start()
     require_rebuilt(stored)
 

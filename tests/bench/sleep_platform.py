@@ -1,4 +1,4 @@
-"""``python tests/bench/sleep_platform.py [--messages N]``: what a night of the separate services costs whoever asks.
+"""``python tests/bench/sleep_platform.py [--messages N]``: how much a night of the separate services slows answers.
 
 Servers come from where the tests take them, Neo4j with the memory that docker-compose.yml gives it by default. Stores
 messages through ``/ingest`` and the real model, lets half of them have their night, then asks the same number of

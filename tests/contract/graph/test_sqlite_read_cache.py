@@ -174,7 +174,7 @@ async def test_a_new_entry_evicts_only_the_oldest(store: Path) -> None:
             await graph.nodes("t", [uid])
         nodes = count_uncached_reads("nodes")
         await graph.nodes("t", uids[1:])
-        assert count_uncached_reads("nodes") == nodes, "to let go of many at once would stop whoever waits"
+        assert count_uncached_reads("nodes") == nodes, "dropping many at once would block other readers"
         await graph.nodes("t", uids[:1])
         assert count_uncached_reads("nodes") == nodes + 1
         await graph.close()

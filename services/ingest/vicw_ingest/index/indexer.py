@@ -86,7 +86,7 @@ class Indexer:
     _settled: int = 0
     _pauses: int = 0
     _counted_at: float = float("-inf")
-    _maker: PassagePointBuilder | None = None
+    _point_builder: PassagePointBuilder | None = None
 
     async def wake(self) -> None:
         """Wake this indexer for new work. This makes it the WorkQueue of a single process."""
@@ -301,9 +301,9 @@ class Indexer:
         """Return the index's points by entry id. Postpone the entries whose text the embedder fails on."""
         if not index.model.has_vectors:
             return {point.point_id: [] for point in upserts}
-        if self._maker is None or self._maker.embedder is not index.embedder:
-            self._maker = PassagePointBuilder(index.embedder)
-        result = await self._maker.make(upserts)
+        if self._point_builder is None or self._point_builder.embedder is not index.embedder:
+            self._point_builder = PassagePointBuilder(index.embedder)
+        result = await self._point_builder.make(upserts)
         for point, reason in result.failed:
             await self._postpone(point, reason)
         lease.release({point.point_id for point, _ in result.failed})

@@ -47,7 +47,7 @@ def by_item(anchors: Iterable[Anchor]) -> list[Anchor]:
 
 @dataclass(frozen=True, slots=True)
 class SpreadPath:
-    """Way to an item: ``depth`` edges of ``edge_type`` from an anchor, with ``gain`` ≥ 0 of its strength."""
+    """Path to an item: ``depth`` edges of ``edge_type`` from an anchor, with ``gain`` ≥ 0 of its strength."""
 
     uid: str
     gain: float
@@ -58,17 +58,17 @@ class SpreadPath:
 
 @dataclass(slots=True)
 class ReachedItems:
-    """The reached items, each with its best way, and those of their nodes that were read."""
+    """The reached items, each with its best path, and those of their nodes that were read."""
 
     paths: dict[str, SpreadPath] = field(default_factory=dict)
     nodes: dict[str, Node] = field(default_factory=dict)
 
-    def add(self, reach: SpreadPath) -> None:
-        """Keep a way if it is the best one to its item so far."""
-        earlier = self.paths.get(reach.uid)
-        if reach.gain > 0 and (earlier is None or reach.gain > earlier.gain):
-            self.paths[reach.uid] = reach
+    def add(self, path: SpreadPath) -> None:
+        """Keep a path if it is the best one to its item so far."""
+        earlier = self.paths.get(path.uid)
+        if path.gain > 0 and (earlier is None or path.gain > earlier.gain):
+            self.paths[path.uid] = path
 
     def add_nodes(self, nodes: Iterable[Node]) -> None:
-        """Remember nodes."""
+        """Add nodes that were read."""
         self.nodes |= {node.uid: node for node in nodes}

@@ -94,11 +94,11 @@ class Reindexer:
     _embedded: int = 0
     _held_until: int = 0
     _lock: ChangeLock = field(init=False)
-    _maker: PassagePointBuilder = field(init=False)
+    _point_builder: PassagePointBuilder = field(init=False)
 
     def __post_init__(self) -> None:
         self._lock = ChangeLock(self.graph.record, self.lock_seconds)
-        self._maker = PassagePointBuilder(self.target.embedder)
+        self._point_builder = PassagePointBuilder(self.target.embedder)
 
     async def run(self) -> ReindexReport:
         """Run the change, or resume it.
@@ -172,7 +172,7 @@ class Reindexer:
         difference, vectors = await compare(page, self.target.vectors), self.target.vectors
         compared = done + len(page) - len(difference.to_embed)
         for part in batched(difference.to_embed, self.indexer.batch):
-            embedded = await self._maker.make(part)
+            embedded = await self._point_builder.make(part)
             for point, reason in embedded.failed:
                 if point.chunk is not None and point.chunk.indexed:
                     raise FatalError(
