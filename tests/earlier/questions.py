@@ -47,9 +47,14 @@ RESTORED_ERROR = 2e-3
 RESTORED_LACKS = frozenset({"channels"})
 """Fields of an answer that are then another each time."""
 PATIENT = RetrievalSettings(
-    channel_ms=PATIENT_MS, graph_ms=PATIENT_MS, spread_ms=PATIENT_MS, chain_ms=PATIENT_MS, graph_weight=TYPED_EDGES
+    channel_ms=PATIENT_MS,
+    graph_ms=PATIENT_MS,
+    spread_ms=PATIENT_MS,
+    chain_ms=PATIENT_MS,
+    graph_weight=TYPED_EDGES,
+    coverage=0.2,
 )
-"""What is asked goes by what is stored, never by how fast a machine is."""
+"""What is asked goes by what is stored, never by how fast a machine is; coverage is as it was when it was recorded."""
 _TENANT = "default"
 _ALL = 100_000
 _RESULTS = 5

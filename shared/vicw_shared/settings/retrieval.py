@@ -86,7 +86,7 @@ class RetrievalSettings(BaseSettings):
         description="Share of common three-word runs from which two passages become one result; 0: never",
     )
     coverage: float = Field(
-        0.2,
+        0.3,
         ge=0,
         le=1,
         description="Gain of a knowledge item with all query terms that better results lack, as a share of the "
