@@ -36,3 +36,11 @@ def test_check_lists_the_first_violations_and_counts_the_others(store: Path, mon
     _, *told, more = spoilt.stdout.splitlines()
     assert (len(told), more) == (CheckLimits().listed, "and 1 more")
     assert spoilt.stderr == "", "progress is for a terminal"
+
+
+async def test_an_importance_of_many_digits_agrees_with_its_point(store: Path) -> None:
+    async with open_memory(store) as memory:
+        await memory.ingest(
+            *({"id": f"i{n}", "text": f"note {n}", "importance": 0.9452706955539223 - n / 97} for n in range(30))
+        )
+        assert (await memory.check()).violations == []
