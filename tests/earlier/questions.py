@@ -54,7 +54,7 @@ PATIENT = RetrievalSettings(
     graph_weight=TYPED_EDGES,
     coverage=0.2,
 )
-"""What is asked goes by what is stored, never by how fast a machine is; coverage is as it was when it was recorded."""
+"""Time limits that no slow machine reaches, and the coverage with which the answers were recorded."""
 _TENANT = "default"
 _ALL = 100_000
 _RESULTS = 5
