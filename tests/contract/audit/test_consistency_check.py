@@ -23,8 +23,7 @@ from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.points import payload_of
 from vicw_shared.ports import GraphTransaction, Lane, Nodes, Passages, Point
 from vicw_shared.uids import edge_id
-from vicw_sleep import flow_steps
-from vicw_sleep.check import CheckLimits, check
+from vicw_sleep.check.service import CheckLimits, check, flow_steps
 
 _SECONDS_APART = 60
 _SMALL_PAGES = CheckLimits(page=4)
