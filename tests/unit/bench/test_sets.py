@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from support.generators.retrieval_set import CODE, TALES, write_lines, write_set
-from vicw_standalone.bench.filling import BATCH, requests
-from vicw_standalone.bench.sets import BenchDataError, find_sets, load_set, pool
+from vicw_bench.filling import BATCH, requests
+from vicw_bench.sets import BenchDataError, find_sets, load_set, pool
 
 ITEM = {"id": "1", "context": "c", "text": "a"}
 QUERY = {"id": "q", "context": "c", "query": "a?", "relevant": ["1"]}
-AMBIGUOUS = Path(__file__).parents[3] / "bench" / "data"
+AMBIGUOUS = Path(__file__).parents[2] / "bench" / "data"
 
 
 @pytest.mark.parametrize("packed", [False, True])

@@ -12,12 +12,12 @@ from typing import Any
 
 from rich.table import Table
 
-from vicw_standalone.bench.evidence import EvidenceReport
-from vicw_standalone.bench.fidelity import NOTICEABLE, Measured, SetReport
-from vicw_standalone.bench.ingest_speed import IngestReport
-from vicw_standalone.bench.metrics import Scores
-from vicw_standalone.bench.pooled import Separation
-from vicw_standalone.bench.speed import SpeedReport
+from vicw_bench.fidelity.evidence import EvidenceReport
+from vicw_bench.fidelity.measure import NOTICEABLE, Measured, SetReport
+from vicw_bench.fidelity.pooled import Separation
+from vicw_bench.metrics import Scores
+from vicw_bench.speed.ingest import IngestReport
+from vicw_bench.speed.retrieve import SpeedReport
 
 _SCORES = ("R@5", "R@10", "all@5", "all@10", "MRR", "p50 ms", "p95 ms")
 _GAINS = ("worth R@5", "worth R@10")

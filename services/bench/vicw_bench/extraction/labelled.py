@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from vicw_standalone.bench.sets import BenchDataError
+from vicw_bench.sets import BenchDataError
 
 
 class Line(BaseModel):

@@ -9,13 +9,13 @@ import numpy as np
 
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import settings_for
+from vicw_bench.filling import read_marker
+from vicw_bench.speed.retrieve import fill_synthetic
+from vicw_bench.speed.seeded import SeededEmbedder
+from vicw_bench.speed.synthetic import TURNS_OF_A_FLOW, Chat
+from vicw_bench.targets import open_local
 from vicw_shared.ports import Lane
 from vicw_shared.wire.retrieve import RetrieveRequest
-from vicw_standalone.bench.filling import read_marker
-from vicw_standalone.bench.seeded import SeededEmbedder
-from vicw_standalone.bench.speed import fill_synthetic
-from vicw_standalone.bench.synthetic import TURNS_OF_A_FLOW, Chat
-from vicw_standalone.bench.targets import open_local
 
 
 def test_synthetic_chats_have_realistic_lengths_flows_and_word_frequencies() -> None:

@@ -15,15 +15,12 @@ from aiohttp.test_utils import TestServer
 from support.fakes.hash_embedder import HashEmbedder
 from support.generators.retrieval_set import CODE, TALES, write_set
 from support.stores.memory import settings_for
-from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
-from vicw_shared.ports import Embedder, Lane
-from vicw_shared.settings import RetrievalSettings
-from vicw_shared.wire.ingest import Extract
-from vicw_standalone.bench.fidelity import ABLATION, AS_SET, WITH, WITHOUT, Measured, SetReport, measure
-from vicw_standalone.bench.filling import Filled, read_marker
-from vicw_standalone.bench.metrics import Answered, score
-from vicw_standalone.bench.pooled import compare, separate
-from vicw_standalone.bench.report import (
+from vicw_bench.fidelity.measure import ABLATION, AS_SET, WITH, WITHOUT, Measured, SetReport, measure
+from vicw_bench.fidelity.pooled import compare, separate
+from vicw_bench.fidelity.run import anew
+from vicw_bench.filling import Filled, read_marker
+from vicw_bench.metrics import Answered, score
+from vicw_bench.report import (
     against_single_lines,
     caveat_lines,
     fidelity_json,
@@ -31,9 +28,12 @@ from vicw_standalone.bench.report import (
     separation_table,
     write_json,
 )
-from vicw_standalone.bench.run import anew
-from vicw_standalone.bench.sets import load_set
-from vicw_standalone.bench.targets import LocalTarget, open_local
+from vicw_bench.sets import load_set
+from vicw_bench.targets import LocalTarget, open_local
+from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
+from vicw_shared.ports import Embedder, Lane
+from vicw_shared.settings import RetrievalSettings
+from vicw_shared.wire.ingest import Extract
 
 
 def quiet(step: str, done: int, total: int) -> None:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from vicw_bench.sets import FidelitySet, Remembered
+from vicw_bench.targets import Target
 from vicw_shared.wire.ingest import Extract, IngestRequest, IngestResponse
-from vicw_standalone.bench.sets import FidelitySet, Remembered
-from vicw_standalone.bench.targets import Target
 
 BATCH = 100
 _UNDER_WAY = 5

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from itertools import batched
 from statistics import fmean
 
+from vicw_bench.extraction.labelled import CauseSentence, Fact, FactSentence, joined, token_overlap
 from vicw_ingest.extraction.model import SourceText
 from vicw_ingest.extraction.rules.agents import agents_of
 from vicw_ingest.extraction.rules.causes import causes_in
@@ -16,7 +17,6 @@ from vicw_ingest.extraction.rules.extractor import RuleExtractor
 from vicw_ingest.extraction.rules.names import names_in
 from vicw_shared.language.analysis import Analyst, Sentence, Word
 from vicw_shared.progress import Progress, silent
-from vicw_standalone.bench.labelled import CauseSentence, Fact, FactSentence, joined, token_overlap
 
 _BATCH = 100
 _AT = datetime(2026, 1, 1, tzinfo=UTC)

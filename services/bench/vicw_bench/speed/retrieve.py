@@ -13,17 +13,17 @@ from statistics import median
 
 import aiohttp
 
+from vicw_bench.filling import Filled, read_marker, write_marker
+from vicw_bench.metrics import percentile
+from vicw_bench.speed.seeded import SeededEmbedder
+from vicw_bench.speed.server import ResidentSize, disk_mb, serve
+from vicw_bench.speed.synthetic import Chat
+from vicw_bench.targets import open_local
 from vicw_embedding.supervisor import EmbeddingProcess
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import SettingsError, UnavailableError
 from vicw_shared.ports import ModelIdentity
 from vicw_shared.progress import Progress
-from vicw_standalone.bench.filling import Filled, read_marker, write_marker
-from vicw_standalone.bench.metrics import percentile
-from vicw_standalone.bench.seeded import SeededEmbedder
-from vicw_standalone.bench.server import ResidentSize, disk_mb, serve
-from vicw_standalone.bench.synthetic import Chat
-from vicw_standalone.bench.targets import open_local
 from vicw_standalone.settings import StandaloneSettings
 
 _WARM_UP = 10

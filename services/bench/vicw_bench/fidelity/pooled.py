@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from vicw_bench.fidelity.measure import LIMIT, Variant, ask_all, ensure_filled
+from vicw_bench.metrics import Answered, foreign_slots, narrowings, score
+from vicw_bench.sets import FidelitySet, pool
+from vicw_bench.targets import Target
 from vicw_shared.progress import Progress
 from vicw_shared.wire.ingest import Extract
-from vicw_standalone.bench.fidelity import LIMIT, Variant, ask_all, ensure_filled
-from vicw_standalone.bench.metrics import Answered, foreign_slots, narrowings, score
-from vicw_standalone.bench.sets import FidelitySet, pool
-from vicw_standalone.bench.targets import Target
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,18 +9,18 @@ from aiohttp.test_utils import TestServer
 
 from support.generators.retrieval_set import CODE, write_set
 from support.stores.memory import settings_for
+from vicw_bench.fidelity.measure import AS_SET, BM25, DENSE, measure
+from vicw_bench.report import growth_table, ingest_json, ingest_lines, speed_json, speed_lines, speed_table
+from vicw_bench.sets import load_set
+from vicw_bench.speed.growth import Growth
+from vicw_bench.speed.ingest import IngestReport, measure_ingest, post_all
+from vicw_bench.speed.retrieve import identity_of, measure_speed
+from vicw_bench.speed.server import disk_mb, serve
+from vicw_bench.speed.synthetic import Chat
+from vicw_bench.targets import open_http
 from vicw_client import RetryLaterError
 from vicw_shared.errors import UnavailableError
 from vicw_shared.wire.ingest import Extract, IngestRequest, Item
-from vicw_standalone.bench.fidelity import AS_SET, BM25, DENSE, measure
-from vicw_standalone.bench.growth import Growth
-from vicw_standalone.bench.ingest_speed import IngestReport, measure_ingest, post_all
-from vicw_standalone.bench.report import growth_table, ingest_json, ingest_lines, speed_json, speed_lines, speed_table
-from vicw_standalone.bench.server import disk_mb, serve
-from vicw_standalone.bench.sets import load_set
-from vicw_standalone.bench.speed import identity_of, measure_speed
-from vicw_standalone.bench.synthetic import Chat
-from vicw_standalone.bench.targets import open_http
 
 
 def quiet(step: str, done: int, total: int) -> None:

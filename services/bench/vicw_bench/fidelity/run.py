@@ -7,16 +7,16 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from vicw_bench import report as reporting
+from vicw_bench.fidelity.consolidated import Consolidated, open_consolidated
+from vicw_bench.fidelity.evidence import EvidenceReport, measure_evidence
+from vicw_bench.fidelity.measure import SetReport, Variant, ensure_filled, measure
+from vicw_bench.fidelity.pooled import Separation, separate
+from vicw_bench.sets import FidelitySet, pool
+from vicw_bench.targets import Target, open_http, open_local, store_key
 from vicw_shared.errors import SettingsError
 from vicw_shared.progress import Progress
 from vicw_shared.wire.ingest import Extract
-from vicw_standalone.bench import report as reporting
-from vicw_standalone.bench.consolidated import Consolidated, open_consolidated
-from vicw_standalone.bench.evidence import EvidenceReport, measure_evidence
-from vicw_standalone.bench.fidelity import SetReport, Variant, ensure_filled, measure
-from vicw_standalone.bench.pooled import Separation, separate
-from vicw_standalone.bench.sets import FidelitySet, pool
-from vicw_standalone.bench.targets import Target, open_http, open_local, store_key
 from vicw_standalone.settings import StandaloneSettings
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicw_standalone.bench.metrics import (
+from vicw_bench.metrics import (
     Answered,
     by_category,
     foreign_slots,

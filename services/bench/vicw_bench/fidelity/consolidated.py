@@ -10,14 +10,14 @@ from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from vicw_bench.fidelity.measure import Opener
+from vicw_bench.targets import LocalTarget
 from vicw_shared.clock import now
 from vicw_shared.consolidation.consolidate import MAKER, ConsolidatedBatch
 from vicw_shared.model import Label
 from vicw_shared.ports import Flow, Outcome
 from vicw_shared.progress import Progress
 from vicw_sleep.consolidation.batches import ConsolidationRules
-from vicw_standalone.bench.fidelity import Opener
-from vicw_standalone.bench.targets import LocalTarget
 
 _NOTE = "bench-consolidated.json"
 _BEGUN = "bench-consolidation.json"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from vicw_standalone.bench.extract import measure_causes, measure_facts
-from vicw_standalone.bench.labelled import CausePair, CauseSentence, Fact, FactSentence, joined, token_overlap
+from vicw_bench.extraction.labelled import CausePair, CauseSentence, Fact, FactSentence, joined, token_overlap
+from vicw_bench.extraction.measure import measure_causes, measure_facts
 from vicw_standalone.cli import app
 
 

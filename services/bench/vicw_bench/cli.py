@@ -16,16 +16,10 @@ JsonOption = Annotated[Path | None, typer.Option("--json", help="Write all measu
 ModelOption = Annotated[str | None, typer.Option(help="Embedding model. \\[or VICW_EMBEDDING_MODEL]")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the group."""
-    group = typer.Typer(help="Measure: fidelity, speed, the write path, extraction.", no_args_is_help=True)
-    group.command("fidelity")(fidelity)
-    group.command("speed")(speed)
-    group.command("ingest")(ingest)
-    group.command("extract")(extract)
-    app.add_typer(group, name="bench")
+app = typer.Typer(help="Measure: fidelity, speed, the write path, extraction.", no_args_is_help=True)
 
 
+@app.command()
 def fidelity(
     data: Annotated[Path, typer.Option(help="Folder of sets (docs/bench.md).", exists=True, file_okay=False)],
     sets: Annotated[str | None, typer.Option(help="Only these sets, separated by commas.", metavar="A,B")] = None,
@@ -56,9 +50,9 @@ def fidelity(
     Each set is stored in its own store, which the next run reuses; a stopped run resumes. With --url all sets go into
     that server's store and stay there: use a server that serves nothing else.
     """
-    from vicw_standalone.cli import benchmarks
+    from vicw_bench import runs
 
-    benchmarks.fidelity(
+    runs.fidelity(
         data,
         sets,
         store,
@@ -75,6 +69,7 @@ def fidelity(
     )
 
 
+@app.command()
 def speed(
     memories: Annotated[str, typer.Option(help="Sizes of the stores to measure.", metavar="N,N")] = "10000",
     clients: Annotated[str, typer.Option(help="Numbers of concurrent clients.", metavar="N,N")] = "1,8",
@@ -87,11 +82,12 @@ def speed(
 
     Stores are filled through the write path with random vectors, and kept.
     """
-    from vicw_standalone.cli import benchmarks
+    from vicw_bench import runs
 
-    benchmarks.speed(_numbers(memories), _numbers(clients), queries, store=store, json=json_file, model=model)
+    runs.speed(_numbers(memories), _numbers(clients), queries, store=store, json=json_file, model=model)
 
 
+@app.command()
 def ingest(
     data: Annotated[
         Path | None,
@@ -104,11 +100,12 @@ def ingest(
     model: ModelOption = None,
 ) -> None:
     """Measure the write path against the embedder alone, on the same texts, and how the graph grows."""
-    from vicw_standalone.cli import benchmarks
+    from vicw_bench import runs
 
-    benchmarks.ingest(data, items, extract, rounds, json=json_file, model=model)
+    runs.ingest(data, items, extract, rounds, json=json_file, model=model)
 
 
+@app.command()
 def extract(
     data: Annotated[
         Path,
@@ -121,9 +118,9 @@ def extract(
     json_file: JsonOption = None,
 ) -> None:
     """Measure extraction without an LLM: causes and effects, agents, sentences per second."""
-    from vicw_standalone.cli import benchmarks
+    from vicw_bench import runs
 
-    benchmarks.extract(data, json=json_file)
+    runs.extract(data, json=json_file)
 
 
 def _numbers(given: str) -> list[int]:

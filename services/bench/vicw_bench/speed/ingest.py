@@ -11,6 +11,8 @@ from itertools import batched
 from pathlib import Path
 from statistics import median
 
+from vicw_bench.speed.growth import Growth, embedded_texts, growth_of
+from vicw_bench.speed.server import serve
 from vicw_client import AsyncVicwClient, Retry
 from vicw_embedding.supervisor import EmbeddingProcess
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
@@ -18,8 +20,6 @@ from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import Lane
 from vicw_shared.progress import Progress
 from vicw_shared.wire.ingest import Extract, IngestRequest
-from vicw_standalone.bench.growth import Growth, embedded_texts, growth_of
-from vicw_standalone.bench.server import serve
 from vicw_standalone.settings import StandaloneSettings
 
 _POSTS_UNDER_WAY = 3

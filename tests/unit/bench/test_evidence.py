@@ -12,13 +12,13 @@ from support.clients.sleep_command import without_model
 from support.fakes.hash_embedder import HashEmbedder
 from support.generators.retrieval_set import TALES, write_set
 from support.stores.memory import settings_for
+from vicw_bench.fidelity.evidence import measure_evidence, runs_of, share_in
+from vicw_bench.fidelity.measure import ensure_filled
+from vicw_bench.fidelity.run import Run
+from vicw_bench.report import evidence_table, fidelity_json
+from vicw_bench.sets import load_set
+from vicw_bench.targets import open_local
 from vicw_shared.wire.ingest import Extract
-from vicw_standalone.bench.evidence import measure_evidence, runs_of, share_in
-from vicw_standalone.bench.fidelity import ensure_filled
-from vicw_standalone.bench.report import evidence_table, fidelity_json
-from vicw_standalone.bench.run import Run
-from vicw_standalone.bench.sets import load_set
-from vicw_standalone.bench.targets import open_local
 
 ALL_OF_IT = "all of the context"
 

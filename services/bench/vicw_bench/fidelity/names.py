@@ -9,11 +9,11 @@ import math
 import time
 from collections import defaultdict
 
+from vicw_bench.metrics import Answered
+from vicw_bench.sets import FidelitySet, Question
 from vicw_shared.model.triggers import phrases_in
 from vicw_shared.ports import Direction, GraphStore, NameMatch, look_up
 from vicw_shared.progress import Progress
-from vicw_standalone.bench.metrics import Answered
-from vicw_standalone.bench.sets import FidelitySet, Question
 
 BY_NAMES = "names"
 _MOST_ITEMS = 1000

@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
+from vicw_bench.sets import FidelitySet, Question
+from vicw_bench.targets import Target
 from vicw_shared.progress import Progress
 from vicw_shared.wire.answer_format import Budget
 from vicw_shared.wire.retrieve import Channel, RetrieveRequest, RetrieveResponse
-from vicw_standalone.bench.sets import FidelitySet, Question
-from vicw_standalone.bench.targets import Target
 
 _RUN = 5
 """Words of a run: a run of them in another item is seldom chance. A shorter text counts as a whole."""

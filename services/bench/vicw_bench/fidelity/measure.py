@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
+from vicw_bench.fidelity.names import BY_NAMES, ask_by_names
+from vicw_bench.filling import Filled, fill, read_marker, write_marker
+from vicw_bench.metrics import Answered, Scores, by_category, score
+from vicw_bench.sets import FidelitySet, Question
+from vicw_bench.targets import LocalTarget, Target
 from vicw_shared.progress import Progress
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.ingest import Extract
 from vicw_shared.wire.retrieve import Channel, RetrieveRequest
-from vicw_standalone.bench.filling import Filled, fill, read_marker, write_marker
-from vicw_standalone.bench.metrics import Answered, Scores, by_category, score
-from vicw_standalone.bench.names import BY_NAMES, ask_by_names
-from vicw_standalone.bench.sets import FidelitySet, Question
-from vicw_standalone.bench.targets import LocalTarget, Target
 
 LIMIT = 10
 NOTICEABLE = 0.02

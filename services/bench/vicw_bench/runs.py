@@ -15,22 +15,22 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as ProgressBar
 from rich.table import Table
 
+from vicw_bench import report as reporting
+from vicw_bench.extraction.labelled import CauseSentence, FactSentence, joined, load_sentences
+from vicw_bench.extraction.measure import measure_causes, measure_facts, sentences_per_second
+from vicw_bench.fidelity.measure import ABLATION, AS_SET, BM25, DENSE, WITHOUT_RERANKING, WITHOUT_VECTORS
+from vicw_bench.fidelity.run import Run
+from vicw_bench.filling import requests
+from vicw_bench.sets import BenchDataError, find_sets, load_set
+from vicw_bench.speed.ingest import IngestReport, measure_ingest
+from vicw_bench.speed.retrieve import SpeedReport, identity_of, measure_speed
+from vicw_bench.speed.synthetic import Chat
+from vicw_bench.targets import store_key
 from vicw_client import VicwClientError
 from vicw_shared.logs import configure_logs
 from vicw_shared.progress import Progress
 from vicw_shared.settings import LogSettings
 from vicw_shared.wire.ingest import Extract, IngestRequest
-from vicw_standalone.bench import report as reporting
-from vicw_standalone.bench.extract import measure_causes, measure_facts, sentences_per_second
-from vicw_standalone.bench.fidelity import ABLATION, AS_SET, BM25, DENSE, WITHOUT_RERANKING, WITHOUT_VECTORS
-from vicw_standalone.bench.filling import requests
-from vicw_standalone.bench.ingest_speed import IngestReport, measure_ingest
-from vicw_standalone.bench.labelled import CauseSentence, FactSentence, joined, load_sentences
-from vicw_standalone.bench.run import Run
-from vicw_standalone.bench.sets import BenchDataError, find_sets, load_set
-from vicw_standalone.bench.speed import SpeedReport, identity_of, measure_speed
-from vicw_standalone.bench.synthetic import Chat
-from vicw_standalone.bench.targets import store_key
 from vicw_standalone.cli.console import err, fail, out, read_settings
 from vicw_standalone.settings import StandaloneSettings
 
