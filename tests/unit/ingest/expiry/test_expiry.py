@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import Memory, settings_for
-from vicw_ingest.versions.expiry import Expiry
+from vicw_ingest.expiry.service import Expiry
 from vicw_shared.clock import now
 from vicw_shared.errors import UnavailableError
 from vicw_shared.model import EdgeRegistry

@@ -1,4 +1,4 @@
-"""Erasure service: note → empty the graph → drop ledgers' edges, receipts, steps and points → seal the note → … → end.
+"""Eraser: note → empty the graph → drop ledgers' edges, receipts, steps and points → seal the note → … → end.
 
 The note is durable before anything is erased, and each erasing transaction adds to it. A kill at any moment therefore
 leaves a note of the remaining work, and ``run`` continues it. Other components erase copies in files, after the note
