@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from vicw_retrieval.access.viewer_identity import with_viewer_identities
-from vicw_retrieval.channels.trigger_seeds import seeds_of
+from vicw_retrieval.channels.runner import seeds_of
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node

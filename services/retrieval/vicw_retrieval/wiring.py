@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_retrieval.request.payload_fallback import CircuitBreaker
+from vicw_retrieval.request.engines import CircuitBreaker
 from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_retrieval.settings import RetrievalServiceSettings
 from vicw_shared.adapters.http_reranker import HttpReranker, open_reranker

@@ -16,6 +16,7 @@ from vicw_ingest.llm_queue.extractor import Extractor
 from vicw_ingest.llm_queue.requests import ExtractionBackend
 from vicw_ingest.pipeline import IngestPorts
 from vicw_retrieval.ports import RetrievalPorts
+from vicw_retrieval.request.engines import CircuitBreaker
 from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_shared.adapters import openai_language
 from vicw_shared.adapters.data_dir import DataDir
@@ -88,6 +89,7 @@ class Standalone:
         self.embedders = Embedders(settings, *filter(None, embedders))
         self._stack = contextlib.AsyncExitStack()
         self._throttle = BackgroundThrottle(settings.sleep.rest_factor)
+        self._outage = CircuitBreaker()
         self._uses = UsageCounter() if settings.retrieval.count_uses else None
         self.data_dir: DataDir
         self.graph: SqliteGraphStore
@@ -244,6 +246,7 @@ class Standalone:
             index.query_prefix,
             self.settings.limits,
             self.settings.retrieval,
+            self._outage,
             rebuilding=self.indexes.rebuilding is not None,
             words=None if index.model.has_vectors else self.graph,
             registry=self.registry,

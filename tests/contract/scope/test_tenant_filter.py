@@ -25,6 +25,7 @@ from support.stores.pairs import Side, platform
 from support.stores.qdrant import open_client
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.ports import RetrievalPorts
+from vicw_retrieval.request.engines import CircuitBreaker
 from vicw_shared.adapters.neo4j.rows import edge_row, node_row
 from vicw_shared.adapters.qdrant import QdrantVectorStore, connect
 from vicw_shared.clock import to_ms
@@ -64,6 +65,7 @@ class Crowd:
             "",
             LimitSettings(),
             RetrievalSettings(channel_ms=60_000, graph_ms=60_000, spread_ms=60_000, candidates=FEW),
+            CircuitBreaker(),
         )
         request = {"query": _QUESTION, "limit": FEW, "budget": {"chars": 100_000}, **fields}
         return await retrieve(RetrieveRequest.model_validate(request), "small", ports)

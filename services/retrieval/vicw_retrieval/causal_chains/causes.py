@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from vicw_retrieval.access.scope import is_named
 from vicw_retrieval.access.visibility import Visibility
-from vicw_retrieval.causal_chains.direction import ChainDirection
+from vicw_retrieval.causal_chains.model import ChainDirection
 from vicw_retrieval.traversal.walk import Walk, WalkPlan
 from vicw_shared.canonical import canonical
 from vicw_shared.model import Edge, Label, Node, Sensitivity

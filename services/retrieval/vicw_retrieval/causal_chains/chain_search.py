@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from vicw_retrieval.causal_chains.causes import CausalGraph
-from vicw_retrieval.causal_chains.direction import ChainDirection
-from vicw_retrieval.causal_chains.model import CausalPath, CausalPathEdge, certainty_of
+from vicw_retrieval.causal_chains.model import CausalPath, CausalPathEdge, ChainDirection, certainty_of
 from vicw_shared import sparse
 from vicw_shared.model import Edge
 
