@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from vicw_retrieval.request.engines import CircuitBreaker, Deadline, bounded, cached_graph
 from vicw_retrieval.request.usage_counter import UsageCounter
-from vicw_shared.background_throttle import BackgroundThrottle
+from vicw_runtime.background_throttle import BackgroundThrottle
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import Embedder, GraphStore, Reranker, VectorStore, WordIndex
 from vicw_shared.settings import LimitSettings, RetrievalSettings

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vicw_core.index.wrapper import wrap
 from vicw_shared.errors import OverloadedError
 from vicw_shared.model import Label
 from vicw_shared.ports import (
@@ -31,7 +32,6 @@ from vicw_shared.ports import (
     WeightedNeighbour,
 )
 from vicw_shared.uids import chunk_uid
-from vicw_shared.wrapper import wrap
 
 
 @dataclass(slots=True)

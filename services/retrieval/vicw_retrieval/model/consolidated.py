@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
+from vicw_core.consolidation.ledger import entries_of
 from vicw_retrieval.access.scope import holds_in_scope
 from vicw_retrieval.access.visibility import Visibility, spread_of
 from vicw_retrieval.model.neighbourhood import Neighbourhood
 from vicw_retrieval.ranking.fusion import Candidate
-from vicw_shared.consolidation.ledger import entries_of
 from vicw_shared.model import Node
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread
 from vicw_shared.uids import chunk_uid

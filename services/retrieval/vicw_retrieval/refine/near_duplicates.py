@@ -10,9 +10,9 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 
+from vicw_core.index import sparse
 from vicw_retrieval.model.similarity import QuerySimilarity, rarest
 from vicw_retrieval.ranking.fusion import Candidate, in_order
-from vicw_shared import sparse
 from vicw_shared.model import Label
 from vicw_shared.model.text_keys import plain
 from vicw_shared.ports import GraphStore, Scope

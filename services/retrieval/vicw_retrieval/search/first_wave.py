@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import structlog
 
+from vicw_core.index import sparse
 from vicw_retrieval.access.scope import holds_in_scope
 from vicw_retrieval.channels.dense import QueryVector, StatementScores, search_dense
 from vicw_retrieval.channels.runner import (
@@ -28,7 +29,6 @@ from vicw_retrieval.ranking.fusion import GRAPH, Candidate, Wave, fuse_wave, gro
 from vicw_retrieval.request.stages import StageTimer, isolate
 from vicw_retrieval.search.cross_scoring import CrossScorer, Scored, score_all
 from vicw_retrieval.temporal.query_analyzer import TimeAnalysis, analyse_time
-from vicw_shared import sparse
 from vicw_shared.errors import RetryableError, UnavailableError, VicwError
 from vicw_shared.model import Node
 from vicw_shared.ports import Scope, VectorHit, VectorQuery

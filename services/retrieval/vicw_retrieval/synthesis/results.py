@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from vicw_core.consolidation.consolidate import ids_of
 from vicw_retrieval.causal_chains.model import CausalPath, CausalPathEdge, certainty_of
 from vicw_retrieval.channels.tags import TAGS
 from vicw_retrieval.model.neighbourhood import Neighbourhood
 from vicw_retrieval.ranking.fusion import GRAPH, Candidate, Wave, wire_score
-from vicw_shared.consolidation.consolidate import ids_of
 from vicw_shared.model import Edge, Node
 from vicw_shared.wire.retrieve import AnswerGraph, ChainStep, ChannelHit, GraphEdge, GraphNode, Passage, Result, Via
 from vicw_shared.wire.retrieve import CausalChain as WireChain

@@ -62,9 +62,7 @@ async def test_the_graph_is_asked_again_after_a_while(memory: Memory, monkeypatc
         _graph_down(memory, patch)
         await memory.retrieve("harbour")
         await memory.retrieve("harbour")
-    assert (await memory.retrieve("harbour")).degraded == ("graph",), (
-        "not asked by every request anew"
-    )
+    assert (await memory.retrieve("harbour")).degraded == ("graph",), "not asked by every request anew"
     outage = memory.standalone.retrieval_ports().outage
     outage.seconds = 0.0
     outage.record_failure()

@@ -13,11 +13,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from vicw_core.index import sparse
 from vicw_retrieval.access.visibility import filter_results
 from vicw_retrieval.channels.graph.spread import Anchor, ReachedItems, SpreadContext, SpreadPath
 from vicw_retrieval.model.similarity import QuerySimilarity, rarest
 from vicw_retrieval.ranking.fusion import SubGraph
-from vicw_shared import sparse
 from vicw_shared.model import Label, Node
 from vicw_shared.model.triggers import phrase_of, spellings
 from vicw_shared.ports import Direction, WeightedNeighbour
