@@ -12,8 +12,8 @@ from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.errors import DataDirError
 from vicw_shared.extensions import load_registries
 from vicw_standalone.settings import StandaloneSettings
+from vicw_standalone.stores import require_store
 from vicw_standalone.vector_folders import folder_of
-from vicw_standalone.wiring import GRAPH
 
 
 @asynccontextmanager
@@ -50,8 +50,3 @@ async def open_beside(path: Path) -> AsyncIterator[SqliteGraphStore]:
     finally:
         await graph.close()
 
-
-def require_store(path: Path) -> None:
-    """Raise DataDirError if there is no store at ``path``: a wrong path must not make a new one."""
-    if not (path / GRAPH).exists():
-        raise DataDirError(f"{path} holds no store. `vicw serve` creates one; --data-dir names another")

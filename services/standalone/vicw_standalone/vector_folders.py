@@ -14,6 +14,7 @@ from pathlib import Path
 
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge import EdgeVectorStore
+from vicw_shared.adapters.edge.store import recover
 from vicw_shared.adapters.embedders import query_prefix
 from vicw_shared.adapters.null_engines import NullVectorStore
 from vicw_shared.adapters.sqlite import SqliteGraphStore
@@ -66,6 +67,14 @@ def noted_in(folder: Path) -> ModelIdentity | None:
         return ModelIdentity(**json.loads((folder / _NOTE).read_text("utf-8")))
     except (OSError, ValueError, TypeError):
         return None
+
+
+def recover_rewrites(data_dir: Path) -> None:
+    """Finish or roll back index rewrites that a killed process left. Raises DataDirError."""
+    with DataDir(data_dir):
+        leftovers = [path for path in data_dir.iterdir() if path.is_dir() and path.suffix in {".old", ".rewritten"}]
+        for folder in sorted({path.with_suffix("") for path in leftovers}):
+            recover(folder)
 
 
 async def status_of(graph: SqliteGraphStore, data_dir: Path) -> IndexStatus:

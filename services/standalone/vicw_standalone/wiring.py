@@ -21,18 +21,21 @@ from vicw_shared.adapters import openai_language
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.adapters.http_reranker import HttpReranker, open_reranker
+from vicw_shared.adapters.null_engines import NullQueue
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.database import MAPPED_MB
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.background import start_background_task
-from vicw_shared.background_throttle import BackgroundThrottle
+from vicw_shared.background_throttle import BackgroundThrottle, throttled
 from vicw_shared.clock import now
 from vicw_shared.errors import ModelMismatchError, StorageFullError
 from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Indexes, store_status
+from vicw_shared.operations import Memory
 from vicw_shared.ports import Embedder, VectorStore
 from vicw_shared.settings import LlmSettings
+from vicw_shared.throttled_indexes import throttled_indexes
 from vicw_sleep.archive.import_marker import require_no_import
 from vicw_sleep.jobs import ScheduledJob, schedules
 from vicw_sleep.llm_requests import llm_requester
@@ -44,7 +47,7 @@ from vicw_standalone.maintenance import Maintenance
 from vicw_standalone.model_choice import REINDEX_ADVICE, remedy, vectors_of
 from vicw_standalone.reindex.change import mark_lost
 from vicw_standalone.reindex.online import OnlineReindex
-from vicw_standalone.settings import StandaloneSettings
+from vicw_standalone.settings import GRAPH, StandaloneSettings
 from vicw_standalone.vector_folders import IndexFolders, folder_of
 
 _START_SECONDS = 300.0
@@ -71,7 +74,6 @@ async def open_language_model(settings: LlmSettings, stack: AsyncExitStack) -> O
 
 
 _log = structlog.get_logger()
-GRAPH = "graph.sqlite3"
 _RECEIPT_CLEANUP_SECONDS = 1.0
 _MAPPED_WITHOUT_VECTORS_MB = 32
 """Mapped memory of the graph in a store without vectors, to keep resident memory under 512 MB."""
@@ -258,6 +260,24 @@ class Standalone:
     async def embedding_metrics(self) -> bytes:
         """Return the metrics of the embedding process; empty while there is none or it does not answer."""
         return await self.embedders.metrics(self.indexes.read_index.model)
+
+    def memory(self, *, alone: bool = False) -> Memory:
+        """Return the open stores for operations, throttled so that questions run first."""
+        indexes = throttled_indexes(self.indexes, self._throttle)
+        return Memory(
+            settings=self.settings,
+            registry=self.registry,
+            graph=throttled(self.graph, self._throttle),
+            keys=self.keys,
+            open_vectors=indexes.open_vectors,
+            queue=self.indexer,
+            extraction_queue=self.extractor or NullQueue(),
+            data_dir=self.data_dir.path,
+            alone=alone,
+            yield_to_foreground=self._throttle.yield_to_foreground,
+            indexes=indexes,
+            model=self._model,
+        )
 
     @property
     def keys(self) -> SqliteKeyRing:

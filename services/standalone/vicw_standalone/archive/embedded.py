@@ -27,7 +27,7 @@ from vicw_standalone.reindex.change import mark_lost
 from vicw_standalone.reindex.remote import Remote
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.vector_folders import folder_of, open_folder
-from vicw_standalone.wiring import GRAPH
+from vicw_standalone.settings import GRAPH
 
 
 class RemoteVectors:

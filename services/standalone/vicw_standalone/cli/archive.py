@@ -239,7 +239,7 @@ def _import(
 def _make_room(data_dir: Path | None) -> None:
     """Move the stored data aside, even if it cannot be opened: then a backup is needed most."""
     from vicw_standalone.archive.embedded import move_aside
-    from vicw_standalone.wiring import GRAPH
+    from vicw_standalone.settings import GRAPH
 
     path = read_settings(data_dir=data_dir).storage.data_dir
     if (path / GRAPH).exists():

@@ -21,7 +21,7 @@ from vicw_standalone.doctor.findings import Finding, Severity
 from vicw_standalone.model_choice import remedy, vectors_of
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.vector_folders import FIRST, folder_of
-from vicw_standalone.wiring import GRAPH
+from vicw_standalone.settings import GRAPH
 
 _TIMEOUT_SECONDS = 15.0
 _REBUILD_ADVICE = "Nothing is lost: `vicw serve` rebuilds it from the graph; until then answers come without vectors"

@@ -15,7 +15,7 @@ from vicw_ingest.erasure.selection import ErasureSelection
 from vicw_ingest.erasure.service import Eraser, ErasureReport
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge import EdgeVectorStore
-from vicw_shared.adapters.edge.store import recover, rewrite
+from vicw_shared.adapters.edge.store import rewrite
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.background import in_thread
 from vicw_shared.extensions import load_registries
@@ -26,9 +26,10 @@ from vicw_sleep.mirror.visibility import MirrorVisibility
 from vicw_sleep.residue_scan import Residue, scan_store
 from vicw_standalone.erasure.files import search_files, search_store
 from vicw_standalone.erasure.proof import ErasureProof, FinishedErasure, prove
-from vicw_standalone.offline import open_offline, require_store
+from vicw_standalone.offline import open_offline
+from vicw_standalone.stores import require_store
 from vicw_standalone.settings import StandaloneSettings
-from vicw_standalone.vector_folders import noted_in, others
+from vicw_standalone.vector_folders import noted_in, others, recover_rewrites
 from vicw_standalone.wiring import Standalone
 
 
@@ -40,7 +41,7 @@ async def opened(settings: StandaloneSettings, *, half: bool = False) -> AsyncIt
     """
     data_dir = settings.storage.data_dir
     require_store(data_dir)
-    _recover(data_dir)
+    recover_rewrites(data_dir)
     standalone = Standalone(settings)
     try:
         await standalone.open(half=half)
@@ -92,14 +93,6 @@ async def _prove(settings: StandaloneSettings, erasure: str) -> ErasureProof:
             return read + (await asyncio.to_thread(search_files, mirror, residue) if mirror is not None else 0)
 
         return await prove(fingerprints, search, folders, data_dir)
-
-
-def _recover(data_dir: Path) -> None:
-    """Finish or roll back index rewrites that a killed process left."""
-    with DataDir(data_dir):
-        leftovers = [path for path in data_dir.iterdir() if path.is_dir() and path.suffix in {".old", ".rewritten"}]
-        for folder in sorted({path.with_suffix("") for path in leftovers}):
-            recover(folder)
 
 
 def _rewrite_indexes(data_dir: Path, used: ModelIdentity | None) -> None:
