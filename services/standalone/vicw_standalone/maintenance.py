@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from vicw_ingest.erasure.service import Eraser
+from vicw_ingest.erasure.eraser import Eraser
 from vicw_ingest.eviction.service import Eviction
 from vicw_ingest.index.indexer import Indexer
 from vicw_shared.adapters.sqlite.store import SqliteGraphStore

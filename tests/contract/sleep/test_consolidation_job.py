@@ -213,7 +213,7 @@ async def test_a_consolidation_whose_macro_event_expired_cannot_be_undone(
 ) -> None:
     await tell(side, turns(5, expires_at=LATER.isoformat()))
     await run(side)
-    monkeypatch.setattr("vicw_ingest.versions.expiry.now", lambda: LATER + timedelta(hours=1))
+    monkeypatch.setattr("vicw_ingest.expiry.service.now", lambda: LATER + timedelta(hours=1))
     assert await side.expire() == 1
     nodes, edges = await side.nodes(), await side.edges()
     (step,) = await side.graph.scan(Steps(tenant="t", task="consolidate"), limit=9)

@@ -18,7 +18,7 @@ from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import open_memory, settings_for
 from support.stores.schedules import check_schedules_often
 from vicw_ingest.eviction.service import EVICT
-from vicw_ingest.versions.expiry import EXPIRE
+from vicw_ingest.expiry.service import EXPIRE
 from vicw_shared.clock import now
 from vicw_shared.consolidation.consolidate import MAKER
 from vicw_shared.edge_factory import DREAM, RESOLVE
@@ -160,7 +160,7 @@ def test_sleep_expire_lists_then_retires_expired_items(filled: Path, monkeypatch
     def later() -> datetime:
         return SOON + timedelta(seconds=1)
 
-    for module in ("vicw_ingest.versions.expiry", "vicw_standalone.cli.upkeep"):
+    for module in ("vicw_ingest.expiry.service", "vicw_standalone.cli.upkeep"):
         monkeypatch.setattr(f"{module}.now", later)
     for _ in range(2):
         dry = sleep(filled, "expire", "--dry-run")
@@ -174,7 +174,7 @@ def test_sleep_expire_lists_then_retires_expired_items(filled: Path, monkeypatch
 @pytest.fixture
 def over(filled: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a store in which something has expired and was retired."""
-    monkeypatch.setattr("vicw_ingest.versions.expiry.now", lambda: SOON)
+    monkeypatch.setattr("vicw_ingest.expiry.service.now", lambda: SOON)
     assert "1 item retired" in sleep(filled, "expire").stdout
     return filled
 
