@@ -37,10 +37,11 @@ from vicw_shared.operations import Memory
 from vicw_shared.ports import Embedder, VectorStore
 from vicw_shared.settings import LlmSettings
 from vicw_shared.throttled_indexes import throttled_indexes
-from vicw_sleep.jobs import ScheduledJob, schedules
-from vicw_sleep.llm_requests import llm_requester
-from vicw_sleep.reconcile import forget_receipts, reconcile
-from vicw_sleep.schedule import Schedule
+from vicw_sleep.consolidation.llm_requests import llm_requester
+from vicw_sleep.reconcile.receipts import forget_receipts
+from vicw_sleep.reconcile.service import reconcile
+from vicw_sleep.schedule.cron import Schedule
+from vicw_sleep.schedule.jobs import ScheduledJob, schedules
 from vicw_standalone import scheduled_jobs
 from vicw_standalone.embedders import Embedders
 from vicw_standalone.maintenance import Maintenance
