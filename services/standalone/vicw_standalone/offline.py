@@ -9,7 +9,6 @@ from pathlib import Path
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.adapters.sqlite import SqliteGraphStore
-from vicw_shared.errors import DataDirError
 from vicw_shared.extensions import load_registries
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.stores import require_store
@@ -49,4 +48,3 @@ async def open_beside(path: Path) -> AsyncIterator[SqliteGraphStore]:
         yield graph
     finally:
         await graph.close()
-

@@ -78,8 +78,8 @@ class Gate(ABC):
         if owner and not caller.owner:
             REFUSED.labels("owner").inc()
             raise ForbiddenError(
-                "Only who owns the data directory may do this: run the command where the server runs, as the same user, "
-                "with its --data-dir instead of --url"
+                "Only who owns the data directory may do this: run the command where the server runs, as the same "
+                "user, with its --data-dir instead of --url"
             )
         if right is not None and right not in caller.rights:
             REFUSED.labels("right").inc()

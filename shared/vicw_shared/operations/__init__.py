@@ -1,7 +1,7 @@
 """Operations: what an operator does to a memory. One definition serves ``POST /admin/NAME`` and a command alike.
 
-A feature defines its operations in its ``api.py`` and their commands in its ``cli.py``. ``router`` serves the operations
-of a process; ``command`` runs one through the server that has the memory open, or over stores that it opens itself.
+A feature defines its operations in its ``api.py`` and their commands in its ``cli.py``. ``router`` serves those of
+a process; ``command`` runs one through the server that has the memory open, or over stores that it opens itself.
 """
 
 from vicw_shared.operations.memory import Memory, MemorySettings, Stores

@@ -42,9 +42,9 @@ def call[R: Message, I: Message](
     Raises the error that the operation raises there, UnavailableError if the server does not answer or ends
     meanwhile, and FatalError if what answers is no such server.
     """
-    headers = {"Content-Type": "application/json"}
+    headers: dict[str, str | bytes] = {"Content-Type": "application/json"}
     if server.token is not None:
-        headers["Authorization"] = f"Bearer {server.token}"
+        headers["Authorization"] = f"Bearer {server.token}".encode()
     body = request.model_dump_json(exclude_defaults=True)
     line_model = OperationLine[operation.item, operation.result]  # type: ignore[name-defined]
     timeout = httpx.Timeout(_SILENCE_SECONDS, connect=_CONNECT_SECONDS)
@@ -66,7 +66,9 @@ def call[R: Message, I: Message](
                 if line.progress is not None:
                     report.progress(line.progress.step, line.progress.done, line.progress.total)
     except (httpx.TransportError, httpx.InvalidURL) as error:
-        raise UnavailableError("server", f"{server.url} does not answer: {str(error) or type(error).__name__}") from error
+        raise UnavailableError(
+            "server", f"{server.url} does not answer: {str(error) or type(error).__name__}"
+        ) from error
     except ValidationError as error:
         raise FatalError(f"The server at {server.url} answers with what this version of vicw cannot read") from error
     raise UnavailableError(

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Protocol
 
-import click
 import typer
 
 from vicw_shared.errors import DataDirInUseError
@@ -72,6 +71,7 @@ def _ignore(item: object) -> None:
 
 
 def run_command[Q: Message, R: Message, I: Message](
+    ctx: typer.Context,
     operation: Operation[Any, Q, R, I],
     request: Q,
     place: Place,
@@ -85,7 +85,7 @@ def run_command[Q: Message, R: Message, I: Message](
     server, the command ends with exit code 2.
     """
     configure_logs(LogSettings(level="warning"))
-    access: Access = click.get_current_context().obj
+    access: Access = ctx.obj
     if place.url is not None and place.platform:
         fail("--url and --platform exclude each other", code=2)
     with progress_bar(progress) as bar:

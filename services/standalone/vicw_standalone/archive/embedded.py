@@ -25,9 +25,8 @@ from vicw_sleep.archive.importer import ImportTarget
 from vicw_standalone.offline import open_beside, open_offline
 from vicw_standalone.reindex.change import mark_lost
 from vicw_standalone.reindex.remote import Remote
-from vicw_standalone.settings import StandaloneSettings
+from vicw_standalone.settings import GRAPH, StandaloneSettings
 from vicw_standalone.vector_folders import folder_of, open_folder
-from vicw_standalone.settings import GRAPH
 
 
 class RemoteVectors:

@@ -34,6 +34,7 @@ __all__ = [
     "read_settings",
 ]
 
+
 @contextmanager
 def interruptible(first: Callable[[], None], second: Callable[[], None]) -> Iterator[threading.Event]:
     """Yield an event that the first Ctrl-C sets before it calls ``first``; the next one calls ``second`` and exits.

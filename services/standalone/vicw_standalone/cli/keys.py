@@ -39,8 +39,8 @@ def _with_ring[T](data_dir: Path | None, platform: bool, work: Callable[[KeyRing
                 return await work(graph.key_ring)
         # The platform's image has no embedded stores.
         from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
-        from vicw_standalone.stores import require_store
         from vicw_standalone.settings import GRAPH
+        from vicw_standalone.stores import require_store
 
         path = read_settings(data_dir=data_dir).storage.data_dir
         require_store(path)

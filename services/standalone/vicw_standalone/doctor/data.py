@@ -13,15 +13,14 @@ from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.adapters.embedders import open_embedder
 from vicw_shared.adapters.sqlite.store_summary import GraphCounts, read_counts
 from vicw_shared.embedding_models import MODELS
-from vicw_shared.errors import DataDirError, SchemaVersionError, UnavailableError, VicwError
+from vicw_shared.errors import DataDirError, DataDirInUseError, SchemaVersionError, UnavailableError, VicwError
 from vicw_shared.ports import NO_MODEL, ModelIdentity
 from vicw_shared.settings import EmbeddingSettings
 from vicw_shared.wrapper import WRAPPER_VERSION
 from vicw_standalone.doctor.findings import Finding, Severity
 from vicw_standalone.model_choice import remedy, vectors_of
-from vicw_standalone.settings import StandaloneSettings
+from vicw_standalone.settings import GRAPH, StandaloneSettings
 from vicw_standalone.vector_folders import FIRST, folder_of
-from vicw_standalone.settings import GRAPH
 
 _TIMEOUT_SECONDS = 15.0
 _REBUILD_ADVICE = "Nothing is lost: `vicw serve` rebuilds it from the graph; until then answers come without vectors"
@@ -97,9 +96,9 @@ def _directory(path: Path) -> tuple[bool, Finding]:
     try:
         with DataDir(path):
             pass  # released at once: a server that starts meanwhile would be refused
+    except DataDirInUseError as error:
+        return True, Finding("data directory", Severity.FINE, error.detail.split(". ")[0])
     except DataDirError as error:
-        if "in use" in error.detail:
-            return True, Finding("data directory", Severity.FINE, error.detail.split(". ")[0])
         fix = "Name another with --data-dir or VICW_DATA_DIR"
         return False, Finding("data directory", Severity.PROBLEM, error.detail, fix)
     return False, Finding("data directory", Severity.FINE, f"{path} is usable")

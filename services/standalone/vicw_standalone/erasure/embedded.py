@@ -27,8 +27,8 @@ from vicw_shared.ports import ModelIdentity, Store
 from vicw_sleep.mirror.service import Mirror
 from vicw_sleep.mirror.visibility import MirrorVisibility
 from vicw_standalone.offline import open_offline
-from vicw_standalone.stores import require_store
 from vicw_standalone.settings import StandaloneSettings
+from vicw_standalone.stores import require_store
 from vicw_standalone.vector_folders import noted_in, others, recover_rewrites
 from vicw_standalone.wiring import Standalone
 

@@ -18,11 +18,11 @@ from vicw_shared.ports import Embedder, ModelIdentity
 from vicw_shared.progress import Progress
 from vicw_standalone.embedders import Embedders, RunningEmbedder
 from vicw_standalone.model_choice import choose
-from vicw_standalone.stores import require_store
 from vicw_standalone.reindex.change import Reindexer, ReindexReport, mark_lost
 from vicw_standalone.reindex.online import NAME_A_MODEL
 from vicw_standalone.reindex.status import IndexStatus
 from vicw_standalone.settings import StandaloneSettings
+from vicw_standalone.stores import require_store
 from vicw_standalone.vector_folders import drop_others, folder_of, open_folder, status_of
 
 
