@@ -43,6 +43,8 @@ async def open_stores(
 
 def require_store(path: Path) -> None:
     """Raise DataDirError if there is no store at ``path``: a wrong path must not make a new one."""
+    import vicw_shared.adapters.edge  # noqa: F401 - an installation without embedded stores says that first
+
     if not (path / GRAPH).exists():
         raise DataDirError(f"{path} holds no store. `vicw serve` creates one; --data-dir names another")
 
