@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vicw_shared.operations.operation import AnyOperation
+from vicw_runtime.operations.operation import AnyOperation
 from vicw_sleep.check.api import CHECK
 from vicw_sleep.reconcile.api import RECONCILE
 

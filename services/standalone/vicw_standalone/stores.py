@@ -7,9 +7,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vicw_runtime.operations import Memory, Opening, Stores
 from vicw_shared.errors import DataDirError, UnavailableError
 from vicw_shared.extensions import load_registries
-from vicw_shared.operations import Memory, Opening, Stores
 from vicw_shared.ports import VectorStore
 from vicw_shared.settings import RedisSettings
 from vicw_shared.settings.variables import named_by_variable
@@ -17,7 +17,7 @@ from vicw_standalone.platform_stores import named_engines, open_graph, read_plat
 from vicw_standalone.settings import GRAPH, StandaloneSettings
 
 if TYPE_CHECKING:
-    from vicw_shared.adapters.celery_queue import CeleryQueue
+    from vicw_runtime.queue.celery_queue import CeleryQueue
 
 
 @asynccontextmanager
@@ -43,7 +43,7 @@ async def open_stores(
 
 def require_store(path: Path) -> None:
     """Raise DataDirError if there is no store at ``path``: a wrong path must not make a new one."""
-    import vicw_shared.adapters.edge  # noqa: F401 - an installation without embedded stores says that first
+    import vicw_stores.edge  # noqa: F401 - an installation without embedded stores says that first
 
     if not (path / GRAPH).exists():
         raise DataDirError(f"{path} holds no store. `vicw serve` creates one; --data-dir names another")
@@ -51,12 +51,12 @@ def require_store(path: Path) -> None:
 
 async def _directory_stores(settings: StandaloneSettings, stack: AsyncExitStack) -> Stores:
     # The platform's image has no embedded stores.
-    from vicw_shared.adapters.data_dir import DataDir
-    from vicw_shared.adapters.edge import EdgeVectorStore
-    from vicw_shared.adapters.null_engines import NullQueue
-    from vicw_shared.adapters.sqlite import SqliteGraphStore
-    from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
     from vicw_standalone.vector_folders import folder_of
+    from vicw_stores.data_dir import DataDir
+    from vicw_stores.edge import EdgeVectorStore
+    from vicw_stores.null_engines import NullQueue
+    from vicw_stores.sqlite import SqliteGraphStore
+    from vicw_stores.sqlite.keys import SqliteKeyRing
 
     path, registry = settings.storage.data_dir, load_registries().edges
     require_store(path)
@@ -108,7 +108,7 @@ async def _platform_stores(settings: StandaloneSettings, stack: AsyncExitStack) 
     graph = await stack.enter_async_context(open_graph())
 
     async def open_vectors() -> VectorStore | None:
-        from vicw_shared.adapters.qdrant import QdrantCollections, QdrantVectorStore, connect
+        from vicw_stores.qdrant import QdrantCollections, QdrantVectorStore, connect
 
         client = connect(engines.qdrant)
         stack.push_async_callback(client.close)
@@ -132,8 +132,8 @@ async def _platform_stores(settings: StandaloneSettings, stack: AsyncExitStack) 
 
 
 async def _platform_memory(stack: AsyncExitStack) -> Memory:
-    from vicw_shared.adapters.openai_language import open_language_model
-    from vicw_shared.platform.wiring import PlatformWiring
+    from vicw_runtime.model_servers.openai_language import open_language_model
+    from vicw_runtime.platform.wiring import PlatformWiring
     from vicw_sleep.settings import SleepServiceSettings
 
     settings = SleepServiceSettings.read()
@@ -161,7 +161,7 @@ async def _platform_memory(stack: AsyncExitStack) -> Memory:
 
 
 def _celery_queue(settings: RedisSettings, *, extraction: bool = False) -> CeleryQueue:
-    from vicw_shared.adapters.celery_queue import EXTRACT, EXTRACT_QUEUE, CeleryQueue
+    from vicw_runtime.queue.celery_queue import EXTRACT, EXTRACT_QUEUE, CeleryQueue
 
     return CeleryQueue(settings, task=EXTRACT, queue=EXTRACT_QUEUE) if extraction else CeleryQueue(settings)
 

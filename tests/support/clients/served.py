@@ -18,8 +18,8 @@ from typer.testing import CliRunner, Result
 
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import settings_for
+from vicw_runtime.http.serve import listen
 from vicw_shared.errors import VicwError
-from vicw_shared.http.serve import listen
 from vicw_shared.settings import ServerSettings
 from vicw_standalone.app import create_standalone_app
 from vicw_standalone.cli import app
@@ -90,4 +90,4 @@ def command(store: Path, *words: str) -> Result:
 
 def keep_logs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave the log as it is: loggers keep what they were given first, here a stream that ends with a command."""
-    monkeypatch.setattr("vicw_shared.operations.command.configure_logs", lambda settings: None)
+    monkeypatch.setattr("vicw_runtime.operations.command.configure_logs", lambda settings: None)

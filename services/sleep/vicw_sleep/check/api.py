@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vicw_shared.operations import NoItem, Opening, Operation, Report, Stores
+from vicw_runtime.operations import NoItem, Opening, Operation, Report, Stores
 from vicw_shared.wire.base import Message, StrictInt
 from vicw_sleep.check.service import check
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from vicw_runtime.operations import Memory, NoItem, Operation, Report
 from vicw_shared.errors import UnavailableError
 from vicw_shared.model import Label
-from vicw_shared.operations import Memory, NoItem, Operation, Report
 from vicw_shared.wire.base import Message, StrictBool, StrictInt
 from vicw_sleep.reconcile.discrepancies import PAGE
 from vicw_sleep.reconcile.model import ReconcileBookmark

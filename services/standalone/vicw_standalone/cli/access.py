@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
 
-from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.operations import Opening, Stores
-from vicw_shared.operations.client import Server
-from vicw_shared.operations.command import Place
+from vicw_runtime.operations import Opening, Stores
+from vicw_runtime.operations.client import Server
+from vicw_runtime.operations.command import Place
 from vicw_standalone.cli.console import read_settings
 from vicw_standalone.stores import open_stores
+from vicw_stores.data_dir import DataDir
 
 
 class InstalledAccess:

@@ -13,7 +13,7 @@ from pathlib import Path
 from rich.markup import escape
 from rich.table import Table
 
-from vicw_shared.operations.console import INTERRUPTED, err, fail, harmless, out, problem, progress_bar
+from vicw_runtime.operations.console import INTERRUPTED, err, fail, harmless, out, problem, progress_bar
 from vicw_shared.settings import EmbeddingSettings, StorageSettings
 from vicw_shared.settings.variables import named_by_variable
 from vicw_standalone.file_import import Summary
