@@ -20,13 +20,14 @@ from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_shared.adapters import openai_language
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge import EdgeVectorStore
+from vicw_shared.adapters.edge.rewrite import recover_all
 from vicw_shared.adapters.http_reranker import HttpReranker, open_reranker
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.database import MAPPED_MB
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.archive.import_marker import require_no_import
-from vicw_shared.background import start_background_task
+from vicw_shared.background import in_thread, start_background_task
 from vicw_shared.background_throttle import BackgroundThrottle
 from vicw_shared.clock import now
 from vicw_shared.errors import ModelMismatchError, StorageFullError
@@ -117,6 +118,7 @@ class Standalone:
         storage = self.settings.storage
         self.schedules = schedules(self.settings, now())
         self.data_dir = self._stack.enter_context(DataDir(storage.data_dir, min_free_mb=storage.min_free_mb))
+        await in_thread(recover_all, storage.data_dir)
         mapped = MAPPED_MB if storage.embedder == "model" else _MAPPED_WITHOUT_VECTORS_MB
         self.graph = SqliteGraphStore(self.data_dir, self.registry, mapped_mb=mapped, cached_nodes=storage.cached_nodes)
         self._stack.push_async_callback(self.graph.close)

@@ -47,8 +47,11 @@ from vicw_shared.adapters.conditions import (
     tenant_condition,
 )
 from vicw_shared.adapters.edge.filters import EdgeCondition, edge_conditions
+from vicw_shared.model import Label
 from vicw_shared.ports import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery
 
+FOLDERS = {Label.CHUNK: "passages", Label.EVENT: "statements"}
+"""Folder of each label's shard in an index."""
 _DENSE, _SPARSE = "dense", "bm25"
 _BEFORE_ALL = -1e18
 """Milliseconds since 1970: before every instant."""
@@ -180,6 +183,10 @@ class Shard:
             has_instant = Filter(must=[FieldCondition(field, range=RangeFloat(gte=_BEFORE_ALL))])
             self._empty[field] = self._edge.count(CountRequest(filter=has_instant, exact=True)) == 0
         return self._empty[field]
+
+
+type Shards = Mapping[Label, Shard]
+"""The shards of an index."""
 
 
 def _config(size: int) -> EdgeConfig:
