@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 
 import structlog
 
-from vicw_embedding.supervisor import ChatProcess
+from vicw_embedding.process.supervisor import ChatProcess
 from vicw_ingest.expiry.service import Expiry
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of
@@ -35,10 +35,11 @@ from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Indexes, store_status
 from vicw_shared.ports import Embedder, VectorStore
 from vicw_shared.settings import LlmSettings
-from vicw_sleep.jobs import ScheduledJob, schedules
-from vicw_sleep.llm_requests import llm_requester
-from vicw_sleep.reconcile import forget_receipts, reconcile
-from vicw_sleep.schedule import Schedule
+from vicw_sleep.consolidation.llm_requests import llm_requester
+from vicw_sleep.reconcile.receipts import forget_receipts
+from vicw_sleep.reconcile.service import reconcile
+from vicw_sleep.schedule.cron import Schedule
+from vicw_sleep.schedule.jobs import ScheduledJob, schedules
 from vicw_standalone import scheduled_jobs
 from vicw_standalone.embedders import Embedders
 from vicw_standalone.maintenance import Maintenance

@@ -25,10 +25,10 @@ from vicw_shared.uids import chunk_uid
 from vicw_sleep.consolidation.batches import ConsolidationRules
 from vicw_sleep.consolidation.job import CatchUpResult, ContextRun, catch_up
 from vicw_sleep.consolidation.job import consolidate_slice as take_turn
+from vicw_sleep.consolidation.llm_requests import LlmRequester
 from vicw_sleep.consolidation.service import Consolidation, ConsolidationReport
 from vicw_sleep.consolidation.source_reader import FlowBookmark
-from vicw_sleep.llm_requests import LlmRequester
-from vicw_sleep.reconcile import reconcile
+from vicw_sleep.reconcile.service import reconcile
 
 LATER = datetime.now(START.tzinfo) + timedelta(hours=2)
 RULES = ConsolidationRules(before=LATER, min_cohesion=0.0)

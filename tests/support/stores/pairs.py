@@ -45,8 +45,8 @@ from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
 from vicw_shared.wire.knowledge import KnowledgeQuery, KnownPages
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
-from vicw_sleep.check import CheckLimits, CheckReport, check
-from vicw_sleep.reconcile import reconcile
+from vicw_sleep.check.service import CheckLimits, CheckReport, check
+from vicw_sleep.reconcile.service import reconcile
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 """The first instant of every story; each operation takes a minute."""

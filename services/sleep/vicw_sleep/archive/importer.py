@@ -37,7 +37,7 @@ from vicw_shared.ports import (
 from vicw_shared.progress import Progress, silent
 from vicw_sleep.archive.point_builder import PointBuilder
 from vicw_sleep.archive.validator import Home, ValidatedArchive
-from vicw_sleep.check import check
+from vicw_sleep.check.service import check
 
 type Work = Callable[[GraphTransaction], Awaitable[None]]
 type Stage = Callable[[str, int], Awaitable[None]]

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from vicw_shared.settings import ConsolidationSettings, DreamSettings, EvictionSettings, ResolveSettings, SleepSettings
-from vicw_sleep.schedule import NEVER, Schedule
+from vicw_sleep.schedule.cron import NEVER, Schedule
 
 
 class ScheduledJob(StrEnum):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -11,6 +12,8 @@ from vicw_shared.ports import GraphAudit, Outbox, Passages, PendingPoint, Vector
 
 PAGE = 1000
 """Passages, or points, compared at once."""
+AT_WORK_SECONDS = 5.0
+"""How long a point may lack a passage: consolidation rests between its steps for at most four seconds."""
 
 
 class DiscrepancyKind(Enum):
@@ -94,6 +97,11 @@ async def orphaned(
     """Return the page of points after ``after``, and those of them that have no passage."""
     page = await vectors.ids(after=after, limit=limit)
     return page, sorted(set(page) - (await audit.point_states(page)).keys()) if page else []
+
+
+async def wait_for_writers() -> None:
+    """Wait until points that had no passage have one: consolidation writes a summary's points before its passages."""
+    await asyncio.sleep(AT_WORK_SECONDS)
 
 
 async def still_orphaned(audit: GraphAudit, vectors: VectorStore, points: Sequence[str]) -> list[str]:

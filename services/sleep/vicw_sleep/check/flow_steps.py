@@ -13,7 +13,7 @@ from vicw_shared.consolidation.consolidate import steps_of
 from vicw_shared.model import Label, Node
 from vicw_shared.model.erased_steps import flow_key, vacated
 from vicw_shared.ports import GraphAudit, Nodes, scan_pages
-from vicw_sleep.discrepancies import PAGE
+from vicw_sleep.reconcile.discrepancies import PAGE
 
 
 @dataclass(slots=True)

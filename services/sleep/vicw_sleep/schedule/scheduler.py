@@ -13,7 +13,7 @@ import structlog
 from vicw_shared.clock import now
 from vicw_shared.job_runs import recorded_run
 from vicw_shared.ports import SleepLog
-from vicw_sleep.schedule import Schedule
+from vicw_sleep.schedule.cron import Schedule
 
 _log = structlog.get_logger()
 _END = object()

@@ -6,7 +6,6 @@ twice, since another process may be in the middle of a write.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import batched
@@ -17,9 +16,17 @@ from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.ports import EdgeEnds, Edges, GraphAudit, Nodes, Outbox, VectorStore, scan_pages
 from vicw_shared.progress import Progress
-from vicw_sleep import reconcile
-from vicw_sleep.discrepancies import PAGE, Discrepancy, DiscrepancyKind, compared, orphaned, still_orphaned, unindexed
-from vicw_sleep.flow_steps import gaps
+from vicw_sleep.check.flow_steps import gaps
+from vicw_sleep.reconcile.discrepancies import (
+    PAGE,
+    Discrepancy,
+    DiscrepancyKind,
+    compared,
+    orphaned,
+    still_orphaned,
+    unindexed,
+    wait_for_writers,
+)
 
 _WITH_POINTS = frozenset({Label.ENTITY, Label.EVENT, Label.CONCEPT})
 """Labels of nodes whose ``qdrant_id`` may name another node's point."""
@@ -134,8 +141,8 @@ async def _check_points(audit: GraphAudit, vectors: VectorStore, report: CheckRe
         report.points += len(page)
         suspects += orphans
         progress(report.points)
-    if suspects:  # consolidation writes a summary's points before its passages
-        await asyncio.sleep(reconcile.AT_WORK_SECONDS)
+    if suspects:
+        await wait_for_writers()
     for batch in batched(suspects, report.limits.page):
         report.add([f"Point {uid} has no Chunk" for uid in await still_orphaned(audit, vectors, batch)])
 

@@ -10,65 +10,29 @@ reconciler waits for these, and the later of the two detects and repairs a point
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
-from enum import StrEnum
 
 from prometheus_client import Counter
 
-from vicw_shared.ports import GraphAudit, Outbox, PendingKind, PendingPoint, StoreRecord, VectorStore
-from vicw_sleep.discrepancies import PAGE, Discrepancy, DiscrepancyKind, compared, orphaned, still_orphaned, unindexed
+from vicw_shared.ports import GraphAudit, Outbox, PendingKind, PendingPoint, VectorStore
+from vicw_sleep.reconcile.discrepancies import (
+    PAGE,
+    Discrepancy,
+    DiscrepancyKind,
+    compared,
+    orphaned,
+    still_orphaned,
+    unindexed,
+    wait_for_writers,
+)
+from vicw_sleep.reconcile.model import ReconcileBookmark, ReconcileReport, ReconcileSide
 
-AT_WORK_SECONDS = 5.0
-"""How long a point may lack a passage: consolidation rests between its steps for at most four seconds."""
 _MISSING = {DiscrepancyKind.NO_POINT, DiscrepancyKind.NO_ENTRY}
 MISSING = Counter("vicw_reconcile_missing_total", "Passages whose point was missing, queued again")
 STALE = Counter("vicw_reconcile_stale_total", "Points that differed from the graph and were queued again")
 ORPHANED = Counter("vicw_reconcile_orphaned_total", "Points without a passage, removed")
-
-
-class ReconcileSide(StrEnum):
-    """The listing that is compared with the other store."""
-
-    PASSAGES = "passages"
-    POINTS = "points"
-
-
-@dataclass(frozen=True, slots=True)
-class ReconcileBookmark:
-    """Progress of a comparison: ``after`` this passage or point; None: at the start.
-
-    ``lost_at`` is the mark of a lost index, to be cleared if the comparison finds no passage older than it that still
-    lacks its point.
-    """
-
-    side: ReconcileSide = ReconcileSide.PASSAGES
-    after: str | None = None
-    lost_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ReconcileReport:
-    """Result of a comparison: passages ``missing`` their point and ``stale`` points (both queued again), and
-    ``orphaned`` points without a passage (removed).
-
-    ``next`` is where to continue; None: everything is compared. ``rebuilt`` is then the mark of a lost index that no
-    longer holds.
-    """
-
-    missing: int
-    stale: int
-    orphaned: int
-    next: ReconcileBookmark | None
-    rebuilt: datetime | None = None
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Number of discrepancies by kind, for the log."""
-        return {"missing": self.missing, "stale": self.stale, "orphaned": self.orphaned}
 
 
 async def reconcile(
@@ -152,7 +116,7 @@ async def _drop_orphans(
     if not page:
         return 0, None
     if orphans and not alone:
-        await asyncio.sleep(AT_WORK_SECONDS)
+        await wait_for_writers()
         orphans = await still_orphaned(audit, vectors, orphans)
     stored: Collection[str] = ()
     if orphans and not dry:
@@ -161,21 +125,3 @@ async def _drop_orphans(
         if stored:  # stored in the meantime
             await outbox.requeue(sorted(stored))
     return len(orphans) - len(stored), replace(bookmark, after=page[-1])
-
-
-_BATCH = 50
-"""Receipts removed in one transaction: each may have some hundred kB."""
-
-
-async def forget_receipts(record: StoreRecord, before: datetime, *, seconds: float) -> int:
-    """Remove receipts of all tenants created before an instant, for at most ``seconds``; return how many.
-
-    A tenant that writes removes its own; these belong to tenants that stopped writing. The next run removes the rest.
-    """
-    forgotten, deadline = 0, time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        count = await record.forget_receipts(before, limit=_BATCH)
-        forgotten += count
-        if count < _BATCH:
-            break
-    return forgotten
