@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import Point
+from vicw_stores.edge import EdgeVectorStore
 
 SIZE = 4
 POINT = Point(
