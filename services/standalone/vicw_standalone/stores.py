@@ -89,11 +89,9 @@ async def _directory_stores(settings: StandaloneSettings, stack: AsyncExitStack)
 
 @asynccontextmanager
 async def _directory_memory(settings: StandaloneSettings, *, half: bool) -> AsyncIterator[Memory]:
-    from vicw_standalone.vector_folders import recover_rewrites
     from vicw_standalone.wiring import Standalone
 
     require_store(settings.storage.data_dir)
-    recover_rewrites(settings.storage.data_dir)
     standalone = Standalone(settings)
     try:
         await standalone.open(half=half)
