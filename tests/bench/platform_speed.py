@@ -39,7 +39,7 @@ from vicw_bench.speed.retrieve import ask
 from vicw_bench.speed.seeded import SeededEmbedder
 from vicw_bench.speed.server import children, disk_mb, resident
 from vicw_bench.speed.synthetic import Chat
-from vicw_embedding import minilm
+from vicw_embedding.models import minilm
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.pipeline import IngestPorts, ingest
 from vicw_shared.adapters.neo4j import Neo4jGraphStore

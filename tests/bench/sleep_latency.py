@@ -22,7 +22,7 @@ from vicw_bench.speed.ingest import post_all
 from vicw_bench.speed.retrieve import Latency, ask
 from vicw_bench.speed.server import RunningServer, serve
 from vicw_bench.speed.synthetic import Chat
-from vicw_embedding import minilm
+from vicw_embedding.models import minilm
 
 _WARM_UP = 100
 _LOOK_SECONDS = 0.5

@@ -35,7 +35,7 @@ from support.servers.sources import Source
 from vicw_bench.speed.ingest import post_all
 from vicw_bench.speed.retrieve import Latency, ask
 from vicw_bench.speed.synthetic import Chat
-from vicw_embedding import minilm
+from vicw_embedding.models import minilm
 
 _NIGHT_SECONDS = 300.0
 _LOOK_SECONDS = 0.5

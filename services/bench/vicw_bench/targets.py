@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from vicw_client import AsyncVicwClient
-from vicw_embedding import model_files
+from vicw_embedding.models import model_files
 from vicw_ingest.pipeline import ingest
 from vicw_retrieval.pipeline import retrieve
 from vicw_shared.adapters.null_engines import NullEmbedder, NullVectorStore

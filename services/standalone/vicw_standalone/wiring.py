@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 
 import structlog
 
-from vicw_embedding.supervisor import ChatProcess
+from vicw_embedding.process.supervisor import ChatProcess
 from vicw_ingest.expiry.service import Expiry
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of

@@ -19,7 +19,7 @@ from vicw_bench.speed.seeded import SeededEmbedder
 from vicw_bench.speed.server import ResidentSize, disk_mb, serve
 from vicw_bench.speed.synthetic import Chat
 from vicw_bench.targets import open_local
-from vicw_embedding.supervisor import EmbeddingProcess
+from vicw_embedding.process.supervisor import EmbeddingProcess
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import SettingsError, UnavailableError
 from vicw_shared.ports import ModelIdentity

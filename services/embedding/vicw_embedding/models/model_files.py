@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vicw_embedding import minilm
+from vicw_embedding.models import minilm
 from vicw_shared.embedding_models import MODELS, EmbeddingModel, Pooling
 from vicw_shared.errors import SettingsError
 

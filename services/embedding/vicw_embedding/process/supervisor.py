@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import structlog
 
-from vicw_embedding.serving import FATAL, READY
+from vicw_embedding.process.serving import FATAL, READY
 from vicw_shared.errors import SettingsError, UnavailableError, VicwError
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from vicw_embedding import windows
-from vicw_embedding.lane import Embedded
+from vicw_embedding.engine import windows
+from vicw_embedding.engine.lane import Embedded
 from vicw_shared.errors import FieldProblem, InvalidInputError, SettingsError, UnavailableError
 
 if TYPE_CHECKING:
-    from vicw_embedding.engine import Engine
+    from vicw_embedding.engine.engine import Engine
     from vicw_shared.embedding_models import EmbeddingModel
     from vicw_shared.ports.embedder import Lane
 

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vicw_embedding.lane import Embedded, LaneOptions, LaneWorker
-from vicw_embedding.native import NativeModel, pin_workers
+from vicw_embedding.engine.lane import Embedded, LaneOptions, LaneWorker
+from vicw_embedding.engine.native import NativeModel, pin_workers
 from vicw_shared.errors import SettingsError
 from vicw_shared.ports.embedder import Lane
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from vicw_embedding.model_files import ModelFile
+    from vicw_embedding.models.model_files import ModelFile
 
 BULK_NICENESS = 10
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from vicw_embedding.model_files import ModelFile as File
-from vicw_embedding.model_files import read_card, resolve
+from vicw_embedding.models.model_files import ModelFile as File
+from vicw_embedding.models.model_files import read_card, resolve
 from vicw_shared.embedding_models import Pooling
 from vicw_shared.errors import SettingsError
 from vicw_shared.settings.concerns import EmbeddingSettings

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vicw_embedding.model_files import ModelFile
-from vicw_embedding.native import MAX_SEQUENCES, NativeContext, NativeModel
-from vicw_embedding.windows import normalise
+from vicw_embedding.engine.native import MAX_SEQUENCES, NativeContext, NativeModel
+from vicw_embedding.engine.windows import normalise
+from vicw_embedding.models.model_files import ModelFile
 from vicw_shared.errors import SettingsError
 
 BATCH_TOKENS = 512
@@ -102,9 +102,10 @@ def test_a_file_that_is_no_model_is_a_settings_error(tmp_path: Path) -> None:
 def test_llama_cpp_is_loaded_late_and_limits_openmp_spinning() -> None:
     script = (
         "import os, sys\n"
-        "import vicw_embedding.app, vicw_embedding.hub, vicw_embedding.supervisor, vicw_embedding.wiring\n"
+        "import vicw_embedding.app, vicw_embedding.wiring\n"
+        "import vicw_embedding.models.hub, vicw_embedding.process.supervisor\n"
         "assert not {'llama_cpp', 'gguf', 'huggingface_hub', 'safetensors'} & set(sys.modules)\n"
-        "from vicw_embedding import native\n"
+        "from vicw_embedding.engine import native\n"
         "native._library()\n"
         "assert os.environ['GOMP_SPINCOUNT'] == '3000'\n"
     )
@@ -116,8 +117,8 @@ def test_llama_cpp_is_loaded_late_and_limits_openmp_spinning() -> None:
 _WORKERS = """
 import json, os, sys
 from pathlib import Path
-from vicw_embedding.engine import Engine, EngineOptions
-from vicw_embedding.model_files import ModelFile, read_card
+from vicw_embedding.engine.engine import Engine, EngineOptions
+from vicw_embedding.models.model_files import ModelFile, read_card
 from vicw_shared.ports.embedder import Lane
 
 path = Path(sys.argv[1])

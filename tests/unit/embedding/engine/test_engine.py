@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vicw_embedding import windows
-from vicw_embedding.engine import Engine, EngineOptions, usable_cores
-from vicw_embedding.model_files import ModelFile
-from vicw_embedding.native import NativeContext, NativeModel
+from vicw_embedding.engine import windows
+from vicw_embedding.engine.engine import Engine, EngineOptions, usable_cores
+from vicw_embedding.engine.native import NativeContext, NativeModel
+from vicw_embedding.models.model_files import ModelFile
 from vicw_shared.errors import LimitExceededError, OverloadedError, SettingsError, UnavailableError
 from vicw_shared.ports.embedder import Lane
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import structlog
 
-from vicw_embedding.windows import SpecialTokens
+from vicw_embedding.engine.windows import SpecialTokens
 from vicw_shared.embedding_models import Pooling
 from vicw_shared.errors import SettingsError
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from support.fakes.model_hub import REPOSITORY, Hub, serve_hub
-from vicw_embedding import hub as model_hub
-from vicw_embedding import model_files
+from vicw_embedding.models import hub as model_hub
+from vicw_embedding.models import model_files
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.errors import SettingsError, StateConflictError, UnavailableError
 from vicw_shared.settings.concerns import EmbeddingSettings

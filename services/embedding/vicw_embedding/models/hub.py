@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import urlsplit
 
-from vicw_embedding import minilm, model_files
+from vicw_embedding.models import minilm, model_files
 from vicw_shared.embedding_models import MODELS, EmbeddingModel
 from vicw_shared.errors import SettingsError, StateConflictError, StorageFullError, UnavailableError, VicwError
 

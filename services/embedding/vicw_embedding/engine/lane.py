@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import structlog
 
-from vicw_embedding import windows
-from vicw_embedding.native import MAX_SEQUENCES, NativeContext, NativeError
+from vicw_embedding.engine import windows
+from vicw_embedding.engine.native import MAX_SEQUENCES, NativeContext, NativeError
 from vicw_shared.errors import LimitExceededError, OverloadedError, UnavailableError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from vicw_embedding.native import NativeModel
+    from vicw_embedding.engine.native import NativeModel
     from vicw_shared.embedding_models import Pooling
 
 _log = structlog.get_logger()

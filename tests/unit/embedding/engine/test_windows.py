@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicw_embedding.windows import SpecialTokens, cut, join, normalise, shorten
+from vicw_embedding.engine.windows import SpecialTokens, cut, join, normalise, shorten
 
 FRAME = SpecialTokens((0,), (2,))
 
