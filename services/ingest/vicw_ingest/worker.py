@@ -6,13 +6,13 @@ The graph holds the work, under leases.
 
 from __future__ import annotations
 
-from vicw_shared.telemetry.shared_metrics import share_metrics
+from vicw_runtime.telemetry.shared_metrics import share_metrics
 
 share_metrics()  # before any other import brings Prometheus' client along
 
 from vicw_ingest.settings import IngestServiceSettings
 from vicw_ingest.wiring import IngestWiring
-from vicw_shared.adapters.celery_runtime import Worker
+from vicw_runtime.queue.celery_runtime import Worker
 
 _settings = IngestServiceSettings.read()
 app = Worker(

@@ -20,12 +20,12 @@ import structlog
 from prometheus_client import Gauge
 from redis.exceptions import LockError, RedisError
 
-from vicw_shared import exit_codes
-from vicw_shared.adapters.celery_queue import connect, make_celery, waiting
+from vicw_runtime import exit_codes
+from vicw_runtime.liveness import touch
+from vicw_runtime.logs import configure_logs
+from vicw_runtime.queue.celery_queue import connect, make_celery, waiting
+from vicw_runtime.telemetry.serving import serve_metrics
 from vicw_shared.errors import VicwError
-from vicw_shared.liveness import touch
-from vicw_shared.logs import configure_logs
-from vicw_shared.telemetry.serving import serve_metrics
 from vicw_sleep.schedule.ticks import POLL_SECONDS, send_due, ticks
 from vicw_sleep.settings import SleepServiceSettings
 

@@ -5,11 +5,11 @@ Every task may be lost, run twice, or run twice concurrently.
 
 from __future__ import annotations
 
-from vicw_shared.telemetry.shared_metrics import share_metrics
+from vicw_runtime.telemetry.shared_metrics import share_metrics
 
 share_metrics()  # before any other import loads Prometheus' client
 
-from vicw_shared.adapters.celery_runtime import Worker
+from vicw_runtime.queue.celery_runtime import Worker
 from vicw_sleep.settings import SleepServiceSettings
 from vicw_sleep.wiring import SleepWiring
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from vicw_shared.adapters.celery_queue import (
+from vicw_runtime.queue.celery_queue import (
     CATCH_UP,
     CONSOLIDATE,
     DREAM,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from vicw_shared.adapters.celery_runtime import SLICE_SECONDS
+from vicw_runtime.queue.celery_runtime import SLICE_SECONDS
 
 ROOT = Path(__file__).parents[3]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from vicw_ingest.eviction.job import evict_slice
 from vicw_ingest.wiring import IngestWiring
-from vicw_shared.adapters.celery_queue import EVICT
-from vicw_shared.adapters.celery_runtime import task
-from vicw_shared.job_runs import recorded_run
+from vicw_runtime.job_runs import recorded_run
+from vicw_runtime.queue.celery_queue import EVICT
+from vicw_runtime.queue.celery_runtime import task
 
 
 @task(EVICT, "eviction")

@@ -7,8 +7,8 @@ import time
 import structlog
 
 from vicw_ingest.wiring import IngestWiring
-from vicw_shared.adapters.celery_queue import INDEX
-from vicw_shared.adapters.celery_runtime import SLICE_SECONDS, task
+from vicw_runtime.queue.celery_queue import INDEX
+from vicw_runtime.queue.celery_runtime import SLICE_SECONDS, task
 
 _log = structlog.get_logger()
 

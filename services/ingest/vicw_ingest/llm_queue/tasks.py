@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from vicw_ingest.wiring import IngestWiring
-from vicw_shared.adapters.celery_queue import EXTRACT
-from vicw_shared.adapters.celery_runtime import SLICE_SECONDS, task
+from vicw_runtime.queue.celery_queue import EXTRACT
+from vicw_runtime.queue.celery_runtime import SLICE_SECONDS, task
 from vicw_shared.errors import RetryableError, SettingsError
 
 

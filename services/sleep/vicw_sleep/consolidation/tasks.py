@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vicw_shared.adapters.celery_queue import CATCH_UP, CONSOLIDATE
+from vicw_runtime.queue.celery_queue import CATCH_UP, CONSOLIDATE
 from vicw_sleep.consolidation import job
 from vicw_sleep.consolidation.service import ConsolidationReport
 from vicw_sleep.consolidation.source_reader import FlowBookmark

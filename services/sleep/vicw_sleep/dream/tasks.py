@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vicw_shared.adapters.celery_queue import DREAM
+from vicw_runtime.queue.celery_queue import DREAM
 from vicw_sleep.dream.job import dream_slice
 from vicw_sleep.dream.service import DreamBookmark, DreamReport
 from vicw_sleep.schedule.jobs import ScheduledJob

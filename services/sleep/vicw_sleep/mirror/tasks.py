@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from vicw_shared.adapters.celery_queue import MIRROR
-from vicw_shared.adapters.celery_runtime import task
+from vicw_runtime.queue.celery_queue import MIRROR
+from vicw_runtime.queue.celery_runtime import task
 from vicw_sleep.mirror.job import sync_mirror
 from vicw_sleep.wiring import SleepWiring
 

@@ -9,11 +9,11 @@ import structlog
 from celery import Task, shared_task
 from redis.exceptions import RedisError
 
-from vicw_shared.adapters.celery_queue import RECONCILE, WATCH, send
-from vicw_shared.adapters.celery_runtime import worker_of
+from vicw_runtime.job_runs import recorded_run
+from vicw_runtime.queue.celery_queue import RECONCILE, WATCH, send
+from vicw_runtime.queue.celery_runtime import worker_of
 from vicw_shared.clock import from_us, now, to_us
 from vicw_shared.errors import RetryableError, UnavailableError
-from vicw_shared.job_runs import recorded_run
 from vicw_sleep.reconcile import service
 from vicw_sleep.reconcile.model import ReconcileBookmark, ReconcileReport, ReconcileSide
 from vicw_sleep.reconcile.receipts import forget_receipts

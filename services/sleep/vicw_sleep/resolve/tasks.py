@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vicw_shared.adapters.celery_queue import RESOLVE
+from vicw_runtime.queue.celery_queue import RESOLVE
 from vicw_sleep.resolve.job import resolve_slice
 from vicw_sleep.resolve.service import ResolveBookmark, ResolveReport
 from vicw_sleep.schedule.jobs import ScheduledJob

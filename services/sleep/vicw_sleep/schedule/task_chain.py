@@ -10,10 +10,10 @@ import structlog
 from celery import Task
 from redis.exceptions import RedisError
 
-from vicw_shared.adapters.celery_queue import send
-from vicw_shared.adapters.celery_runtime import declared, worker_of
+from vicw_runtime.job_runs import recorded_run
+from vicw_runtime.queue.celery_queue import send
+from vicw_runtime.queue.celery_runtime import declared, worker_of
 from vicw_shared.errors import RetryableError
-from vicw_shared.job_runs import recorded_run
 from vicw_sleep.schedule.job_lock import SECONDS, JobLock
 from vicw_sleep.schedule.jobs import ScheduledJob
 from vicw_sleep.schedule.scheduler import Slice

@@ -11,7 +11,7 @@ import structlog
 from celery import Celery
 from redis.exceptions import RedisError
 
-from vicw_shared.adapters.celery_queue import (
+from vicw_runtime.queue.celery_queue import (
     CATCH_UP,
     CONSOLIDATE,
     DREAM,
