@@ -22,7 +22,6 @@ from vicw_standalone.reindex.status import IndexStatus
 from vicw_standalone.settings import StandaloneSettings
 from vicw_stores.data_dir import DataDir
 from vicw_stores.edge import EdgeVectorStore
-from vicw_stores.null_engines import NullVectorStore
 from vicw_stores.sqlite import SqliteGraphStore
 
 FIRST = "vectors"

@@ -42,9 +42,9 @@ def call[R: Message, I: Message](
     Raises the error that the operation raises there, UnavailableError if the server does not answer or ends
     meanwhile, and FatalError if what answers is no such server.
     """
-    headers: dict[str, str | bytes] = {"Content-Type": "application/json"}
+    headers = {b"Content-Type": b"application/json"}
     if server.token is not None:
-        headers["Authorization"] = f"Bearer {server.token}".encode()
+        headers[b"Authorization"] = f"Bearer {server.token}".encode()
     body = request.model_dump_json(exclude_defaults=True)
     line_model = OperationLine[operation.item, operation.result]  # type: ignore[name-defined]
     timeout = httpx.Timeout(_SILENCE_SECONDS, connect=_CONNECT_SECONDS)
