@@ -8,12 +8,11 @@ from pathlib import Path
 
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge import EdgeVectorStore
-from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_shared.adapters.edge.folders import folder_of
+from vicw_shared.adapters.sqlite import GRAPH, SqliteGraphStore
 from vicw_shared.errors import DataDirError
 from vicw_shared.extensions import load_registries
 from vicw_standalone.settings import StandaloneSettings
-from vicw_standalone.vector_folders import folder_of
-from vicw_standalone.wiring import GRAPH
 
 
 @asynccontextmanager

@@ -20,9 +20,10 @@ from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_shared.adapters import openai_language
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge import EdgeVectorStore
+from vicw_shared.adapters.edge.folders import folder_of
 from vicw_shared.adapters.http_reranker import HttpReranker, open_reranker
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
-from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_shared.adapters.sqlite import GRAPH, SqliteGraphStore
 from vicw_shared.adapters.sqlite.database import MAPPED_MB
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.archive.import_marker import require_no_import
@@ -31,22 +32,23 @@ from vicw_shared.background_throttle import BackgroundThrottle
 from vicw_shared.clock import now
 from vicw_shared.errors import ModelMismatchError, StorageFullError
 from vicw_shared.extensions import load_registries
-from vicw_shared.indexes import Indexes, store_status
+from vicw_shared.indexes import Index, Indexes, store_status
 from vicw_shared.ports import Embedder, VectorStore
 from vicw_shared.settings import LlmSettings
 from vicw_sleep.consolidation.llm_requests import llm_requester
 from vicw_sleep.reconcile.receipts import forget_receipts
 from vicw_sleep.reconcile.service import reconcile
+from vicw_sleep.reindex.background import BackgroundReindexing
+from vicw_sleep.reindex.rebuild import mark_lost, rebuild
+from vicw_sleep.reindex.service import Reindexing
 from vicw_sleep.schedule.cron import Schedule
 from vicw_sleep.schedule.jobs import ScheduledJob, schedules
 from vicw_standalone import scheduled_jobs
 from vicw_standalone.embedders import Embedders
+from vicw_standalone.index_engines.edge import EdgeIndexes, IndexFolders
 from vicw_standalone.maintenance import Maintenance
 from vicw_standalone.model_choice import REINDEX_ADVICE, remedy, vectors_of
-from vicw_standalone.reindex.change import mark_lost
-from vicw_standalone.reindex.online import OnlineReindex
 from vicw_standalone.settings import StandaloneSettings
-from vicw_standalone.vector_folders import IndexFolders, folder_of
 
 _START_SECONDS = 300.0
 """A large file may have to be read from a slow disk."""
@@ -72,7 +74,6 @@ async def open_language_model(settings: LlmSettings, stack: AsyncExitStack) -> O
 
 
 _log = structlog.get_logger()
-GRAPH = "graph.sqlite3"
 _RECEIPT_CLEANUP_SECONDS = 1.0
 _MAPPED_WITHOUT_VECTORS_MB = 32
 """Mapped memory of the graph in a store without vectors, to keep resident memory under 512 MB."""
@@ -96,7 +97,8 @@ class Standalone:
         self.indexer: Indexer
         self.expiry: Expiry
         self.asleep: Maintenance
-        self.reindexing: OnlineReindex
+        self.index_engine: EdgeIndexes
+        self.reindexing: BackgroundReindexing
         self.extractor: Extractor | None
         self.schedules: Mapping[ScheduledJob, Schedule]
         self._reranker: HttpReranker | None = None
@@ -125,7 +127,7 @@ class Standalone:
             await require_no_import(self.graph.archive)
         self._stack.push_async_callback(self.embedders.close)
         await self._require_agreement()
-        self.folders = IndexFolders(self.settings, self.data_dir, self.graph.record, self.embedders)
+        self.folders = IndexFolders(self.settings, self.data_dir, self.graph, self.embedders)
         self.indexes = Indexes(self.graph.record, self.folders.open)
         self._stack.push_async_callback(self.folders.close_all)
         await self.indexes.open()
@@ -166,9 +168,9 @@ class Standalone:
             self.settings.ingest,
             model=ExtractionBackend(self.extractor, self.extractor) if self.extractor is not None else None,
         )
-        self.reindexing = OnlineReindex(
-            self.settings, self.graph, self.embedders, self.folders, self.indexes, self.indexer
-        )
+        self.index_engine = EdgeIndexes(storage.data_dir, self.folders, self.embedders, self.indexes, self.indexer)
+        self._stack.push_async_callback(self.index_engine.close)
+        self.reindexing = BackgroundReindexing(Reindexing(self.graph, self.index_engine))
         self._stack.push_async_callback(self.reindexing.close)
 
     def _open_extractor(self) -> Extractor | None:
@@ -204,6 +206,11 @@ class Standalone:
             folder.mark_compared()
             _log.info("compared the stores after an unclean stop", **result.counts)
 
+    def _mark_compared(self, index: Index) -> None:
+        folder = self.folders.of(index.model)
+        if folder is not None:
+            folder.mark_compared()
+
     @property
     def vectors(self) -> VectorStore:
         """The index in use."""
@@ -224,7 +231,7 @@ class Standalone:
             start_background_task(work, self._stack, name)
         if self.extractor is not None:
             start_background_task(self.extractor.run(), self._stack, "extractor")
-        start_background_task(self.reindexing.rebuild(), self._stack, "rebuilding")
+        start_background_task(rebuild(self.graph, self.indexes, self._mark_compared), self._stack, "rebuilding")
 
     async def close(self) -> None:
         """Close everything in reverse order. Safe to call twice."""

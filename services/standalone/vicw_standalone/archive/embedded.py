@@ -14,20 +14,19 @@ from numpy.typing import NDArray
 
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge import EdgeVectorStore
+from vicw_shared.adapters.edge.folders import folder_of, open_folder
 from vicw_shared.adapters.null_engines import NullVectorStore
-from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_shared.adapters.sqlite import GRAPH, SqliteGraphStore
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.errors import StateConflictError
 from vicw_shared.extensions import load_registries
 from vicw_shared.ports import ModelIdentity, VectorStore
 from vicw_sleep.archive.exporter import ExportSource
 from vicw_sleep.archive.importer import ImportTarget
+from vicw_sleep.reindex.rebuild import mark_lost
 from vicw_standalone.offline import open_beside, open_offline
-from vicw_standalone.reindex.change import mark_lost
-from vicw_standalone.reindex.remote import Remote
+from vicw_standalone.remote import Remote
 from vicw_standalone.settings import StandaloneSettings
-from vicw_standalone.vector_folders import folder_of, open_folder
-from vicw_standalone.wiring import GRAPH
 
 
 class RemoteVectors:

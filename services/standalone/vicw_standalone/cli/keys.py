@@ -38,9 +38,9 @@ def _with_ring[T](data_dir: Path | None, platform: bool, work: Callable[[KeyRing
             async with open_graph() as graph:
                 return await work(graph.key_ring)
         # The platform's image has no embedded stores.
+        from vicw_shared.adapters.sqlite import GRAPH
         from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
         from vicw_standalone.offline import require_store
-        from vicw_standalone.wiring import GRAPH
 
         path = read_settings(data_dir=data_dir).storage.data_dir
         require_store(path)

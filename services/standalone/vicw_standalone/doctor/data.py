@@ -10,7 +10,9 @@ from pathlib import Path
 from vicw_embedding.models import minilm, model_files
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge import EdgeVectorStore
+from vicw_shared.adapters.edge.folders import FIRST, folder_of
 from vicw_shared.adapters.embedders import open_embedder
+from vicw_shared.adapters.sqlite import GRAPH
 from vicw_shared.adapters.sqlite.store_summary import GraphCounts, read_counts
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.errors import DataDirError, SchemaVersionError, UnavailableError, VicwError
@@ -20,8 +22,6 @@ from vicw_shared.wrapper import WRAPPER_VERSION
 from vicw_standalone.doctor.findings import Finding, Severity
 from vicw_standalone.model_choice import remedy, vectors_of
 from vicw_standalone.settings import StandaloneSettings
-from vicw_standalone.vector_folders import FIRST, folder_of
-from vicw_standalone.wiring import GRAPH
 
 _TIMEOUT_SECONDS = 15.0
 _REBUILD_ADVICE = "Nothing is lost: `vicw serve` rebuilds it from the graph; until then answers come without vectors"

@@ -18,6 +18,7 @@ from vicw_ingest.erasure.residue_scan import Residue, scan_store
 from vicw_ingest.erasure.selection import ErasureSelection
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge import EdgeVectorStore
+from vicw_shared.adapters.edge.folders import noted_in, others
 from vicw_shared.adapters.edge.store import recover, rewrite
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.archive.import_marker import put_mark, read_half, read_mark
@@ -28,7 +29,6 @@ from vicw_sleep.mirror.service import Mirror
 from vicw_sleep.mirror.visibility import MirrorVisibility
 from vicw_standalone.offline import open_offline, require_store
 from vicw_standalone.settings import StandaloneSettings
-from vicw_standalone.vector_folders import noted_in, others
 from vicw_standalone.wiring import Standalone
 
 

@@ -1,5 +1,5 @@
 """SQLite graph store: the source of truth of the embedded default."""
 
-from vicw_shared.adapters.sqlite.store import SqliteGraphStore
+from vicw_shared.adapters.sqlite.store import GRAPH, SqliteGraphStore
 
-__all__ = ["SqliteGraphStore"]
+__all__ = ["GRAPH", "SqliteGraphStore"]

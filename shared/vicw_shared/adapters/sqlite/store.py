@@ -51,6 +51,8 @@ from vicw_shared.ports import (
 )
 from vicw_shared.telemetry.engines import measured
 
+GRAPH = "graph.sqlite3"
+"""Name of the graph's file in a data directory."""
 CACHED_NODES = 20_000
 _BATCH = 500
 
@@ -83,7 +85,7 @@ class SqliteGraphStore(SqliteScans):
             (require_current if beside else migrate)(connection)
             cache.watch(connection)
 
-        database = SqliteDatabase(data_dir.path / "graph.sqlite3", prepare, mapped_mb=mapped_mb)
+        database = SqliteDatabase(data_dir.path / GRAPH, prepare, mapped_mb=mapped_mb)
         super().__init__(database)
         self._cache = cache
         self._write = write = Writer(database, cache.commit)
