@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
-from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.edge import EdgeVectorStore
-from vicw_shared.adapters.edge.folders import folder_of
-from vicw_shared.adapters.sqlite import GRAPH, SqliteGraphStore
 from vicw_shared.errors import DataDirError
 from vicw_shared.extensions import load_registries
 from vicw_standalone.settings import StandaloneSettings
+from vicw_stores.data_dir import DataDir
+from vicw_stores.edge import EdgeVectorStore
+from vicw_stores.edge.folders import folder_of
+from vicw_stores.sqlite import GRAPH, SqliteGraphStore
 
 
 @asynccontextmanager

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from vicw_shared.indexes import Index
+from vicw_runtime.indexes import Index
 from vicw_shared.ports import ModelIdentity, Models
 from vicw_sleep.reindex.model import ReindexReport
 

@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
+from vicw_runtime.indexes import Index, Indexes
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
-from vicw_shared.indexes import Index, Indexes
 from vicw_shared.ports import Store
 from vicw_sleep.reconcile.model import ReconcileBookmark
 from vicw_sleep.reconcile.service import reconcile

@@ -12,12 +12,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.edge import EdgeVectorStore
-from vicw_shared.adapters.edge.folders import folder_of, open_folder
-from vicw_shared.adapters.null_engines import NullVectorStore
-from vicw_shared.adapters.sqlite import GRAPH, SqliteGraphStore
-from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.errors import StateConflictError
 from vicw_shared.extensions import load_registries
 from vicw_shared.ports import ModelIdentity, VectorStore
@@ -27,6 +21,12 @@ from vicw_sleep.reindex.rebuild import mark_lost
 from vicw_standalone.offline import open_beside, open_offline
 from vicw_standalone.remote import Remote
 from vicw_standalone.settings import StandaloneSettings
+from vicw_stores.data_dir import DataDir
+from vicw_stores.edge import EdgeVectorStore
+from vicw_stores.edge.folders import folder_of, open_folder
+from vicw_stores.null_engines import NullVectorStore
+from vicw_stores.sqlite import GRAPH, SqliteGraphStore
+from vicw_stores.sqlite.keys import SqliteKeyRing
 
 
 class RemoteVectors:

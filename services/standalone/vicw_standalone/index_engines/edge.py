@@ -8,15 +8,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 from vicw_ingest.index.indexer import Indexer
-from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.edge import EdgeVectorStore
-from vicw_shared.adapters.edge.folders import folder_of, noted_in, open_folder, others
-from vicw_shared.adapters.embedders import query_prefix
-from vicw_shared.adapters.null_engines import NullVectorStore
-from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_runtime.indexes import Index, Indexes
+from vicw_runtime.model_servers.embedders import query_prefix
 from vicw_shared.errors import DataDirError, ModelMismatchError, SettingsError
 from vicw_shared.extensions import load_registries
-from vicw_shared.indexes import Index, Indexes
 from vicw_shared.ports import Embedder, ModelIdentity, Models, Store
 from vicw_sleep.reindex.model import ReindexReport
 from vicw_sleep.reindex.port import NAME_A_MODEL, NewIndex
@@ -26,6 +21,11 @@ from vicw_standalone.embedders import Embedders
 from vicw_standalone.model_choice import choose
 from vicw_standalone.offline import require_store
 from vicw_standalone.settings import StandaloneSettings
+from vicw_stores.data_dir import DataDir
+from vicw_stores.edge import EdgeVectorStore
+from vicw_stores.edge.folders import folder_of, noted_in, open_folder, others
+from vicw_stores.null_engines import NullVectorStore
+from vicw_stores.sqlite import SqliteGraphStore
 
 
 class IndexFolders:

@@ -7,9 +7,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from vicw_ingest.index.indexer import Indexer
+from vicw_runtime.indexes import Index, Indexes, wait_for_followers
 from vicw_shared.errors import MissingRecordError
 from vicw_shared.extensions import load_registries
-from vicw_shared.indexes import Index, Indexes, wait_for_followers
 from vicw_shared.ports import ModelIdentity, Models, Store
 from vicw_shared.settings import IngestSettings
 from vicw_shared.settings.variables import named_by_variable
@@ -19,7 +19,7 @@ from vicw_sleep.reindex.service import Reindexing
 from vicw_standalone.platform_stores import named_engines, read_platform
 
 if TYPE_CHECKING:
-    from vicw_shared.platform.engines import PlatformIndexes
+    from vicw_runtime.platform.engines import PlatformIndexes
 
 _START_SECONDS = 20.0
 
@@ -99,7 +99,7 @@ class QdrantIndexes:
 async def open_reindexing(wait: Callable[[], Awaitable[None]] = wait_for_followers) -> AsyncIterator[Reindexing]:
     """Open the platform's engines for a change of its model."""
     settings = read_platform()
-    from vicw_shared.platform.engines import PlatformIndexes
+    from vicw_runtime.platform.engines import PlatformIndexes
 
     with named_by_variable():
         ingest = IngestSettings()
