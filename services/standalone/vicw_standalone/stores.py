@@ -14,7 +14,7 @@ from vicw_shared.ports import VectorStore
 from vicw_shared.settings import RedisSettings
 from vicw_shared.settings.variables import named_by_variable
 from vicw_standalone.platform_stores import named_engines, open_graph, read_platform
-from vicw_standalone.settings import GRAPH, StandaloneSettings
+from vicw_standalone.settings import StandaloneSettings
 
 if TYPE_CHECKING:
     from vicw_runtime.queue.celery_queue import CeleryQueue
@@ -44,6 +44,7 @@ async def open_stores(
 def require_store(path: Path) -> None:
     """Raise DataDirError if there is no store at ``path``: a wrong path must not make a new one."""
     import vicw_stores.edge  # noqa: F401 - an installation without embedded stores says that first
+    from vicw_stores.sqlite import GRAPH
 
     if not (path / GRAPH).exists():
         raise DataDirError(f"{path} holds no store. `vicw serve` creates one; --data-dir names another")
@@ -51,11 +52,11 @@ def require_store(path: Path) -> None:
 
 async def _directory_stores(settings: StandaloneSettings, stack: AsyncExitStack) -> Stores:
     # The platform's image has no embedded stores.
-    from vicw_standalone.vector_folders import folder_of
     from vicw_stores.data_dir import DataDir
     from vicw_stores.edge import EdgeVectorStore
+    from vicw_stores.edge.folders import folder_of
     from vicw_stores.null_engines import NullQueue
-    from vicw_stores.sqlite import SqliteGraphStore
+    from vicw_stores.sqlite import GRAPH, SqliteGraphStore
     from vicw_stores.sqlite.keys import SqliteKeyRing
 
     path, registry = settings.storage.data_dir, load_registries().edges
