@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vicw_runtime.operations import Memory, Opening, Stores
-from vicw_shared.errors import DataDirError, UnavailableError
+from vicw_shared.errors import UnavailableError
 from vicw_shared.extensions import load_registries
 from vicw_shared.ports import VectorStore
 from vicw_shared.settings import RedisSettings
@@ -41,22 +40,13 @@ async def open_stores(
                 yield memory
 
 
-def require_store(path: Path) -> None:
-    """Raise DataDirError if there is no store at ``path``: a wrong path must not make a new one."""
-    import vicw_stores.edge  # noqa: F401 - an installation without embedded stores says that first
-    from vicw_stores.sqlite import GRAPH
-
-    if not (path / GRAPH).exists():
-        raise DataDirError(f"{path} holds no store. `vicw serve` creates one; --data-dir names another")
-
-
 async def _directory_stores(settings: StandaloneSettings, stack: AsyncExitStack) -> Stores:
     # The platform's image has no embedded stores.
     from vicw_stores.data_dir import DataDir
     from vicw_stores.edge import EdgeVectorStore
     from vicw_stores.edge.folders import folder_of
     from vicw_stores.null_engines import NullQueue
-    from vicw_stores.sqlite import GRAPH, SqliteGraphStore
+    from vicw_stores.sqlite import GRAPH, SqliteGraphStore, require_store
     from vicw_stores.sqlite.keys import SqliteKeyRing
 
     path, registry = settings.storage.data_dir, load_registries().edges
@@ -91,6 +81,7 @@ async def _directory_stores(settings: StandaloneSettings, stack: AsyncExitStack)
 @asynccontextmanager
 async def _directory_memory(settings: StandaloneSettings, *, half: bool) -> AsyncIterator[Memory]:
     from vicw_standalone.wiring import Standalone
+    from vicw_stores.sqlite import require_store
 
     require_store(settings.storage.data_dir)
     standalone = Standalone(settings)
