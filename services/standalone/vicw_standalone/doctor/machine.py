@@ -11,7 +11,7 @@ from pathlib import Path
 
 import httpx
 
-from vicw_standalone.counts import counted
+from vicw_shared.text import counted
 from vicw_standalone.doctor.findings import Finding, Severity
 from vicw_standalone.settings import StandaloneSettings
 
