@@ -33,7 +33,7 @@ from vicw_shared.adapters.qdrant import QdrantVectorStore
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.archive.reader import ArchiveReader
 from vicw_shared.archive.writer import ArchiveWriter
-from vicw_shared.extensions import Registries, load_registries
+from vicw_shared.extensions import Registries, load_extractor, load_registries
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.model import Label
 from vicw_shared.ports import ModelIdentity, Store, VectorStore
@@ -76,7 +76,7 @@ async def fill(graph: SqliteGraphStore, vectors: VectorStore, messages: int) -> 
     await indexes.open()
     settings = IngestSettings()
     indexer = Indexer(graph.outbox, indexes, 256, settings.max_tries)
-    ports = IngestPorts.of(graph, indexer, REGISTRIES.edges, LimitSettings(), settings)
+    ports = IngestPorts.of(graph, indexer, REGISTRIES.edges, LimitSettings(), settings, extractor=load_extractor(None))
     for request in Chat().requests(messages, 500):
         await ingest(request, "default", ports)
         await indexer.drain()

@@ -19,6 +19,7 @@ PACKAGES = (
     "vicw_retrieval",
     "vicw_sleep",
     "vicw_embedding",
+    "vicw_english",
     "vicw_standalone",
 )
 type Imports = Mapping[str, Iterable[str]]

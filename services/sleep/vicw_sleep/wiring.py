@@ -8,6 +8,7 @@ from vicw_shared.adapters.celery_queue import CeleryQueue
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
 from vicw_shared.adapters.openai_language import open_language_model
 from vicw_shared.background_throttle import RemoteLoadThrottle, throttled, yield_to_event_loop
+from vicw_shared.extensions import load_extractor
 from vicw_shared.indexes import Indexes
 from vicw_shared.platform.wiring import PlatformWiring
 from vicw_shared.throttled_indexes import throttled_indexes
@@ -69,7 +70,8 @@ class SleepWiring(PlatformWiring):
 
     def dream(self) -> Dreamer:
         """Return the use case that adds auto-tags."""
-        return Dreamer(self.graph, self.indexes, self.registry, self._queue)
+        extractor = load_extractor(self._settings.ingest.extractor)
+        return Dreamer(self.graph, self.indexes, self.registry, self._queue, extractor)
 
     def resolve(self) -> EntityResolver:
         """Return the use case that merges duplicate entities."""

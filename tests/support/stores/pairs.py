@@ -37,6 +37,7 @@ from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.adapters.qdrant import QdrantVectorStore
 from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_shared.extensions import load_extractor
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.ports import Edges, Lane, ModelIdentity, Nodes, Point, VectorStore
@@ -48,6 +49,7 @@ from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 from vicw_sleep.check import CheckLimits, CheckReport, check
 from vicw_sleep.reconcile import reconcile
 
+EXTRACTOR = load_extractor(None)
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 """The first instant of every story; each operation takes a minute."""
 _UNWAITED: dict[str, Any] = {"wait": False}
@@ -126,7 +128,9 @@ class Side:
     def _ports(self) -> IngestPorts:
         settings = IngestSettings(chunk_chars=100)
         registry = EdgeRegistry.with_core_types()
-        return IngestPorts.of(self.graph, self.indexer, registry, LimitSettings(), settings, model=self.model)
+        return IngestPorts.of(
+            self.graph, self.indexer, registry, LimitSettings(), settings, extractor=EXTRACTOR, model=self.model
+        )
 
     async def lose(self, every: int) -> tuple[int, int]:
         """Lose every so many-th point, gain one that nobody knows; bring the stores to agreement."""

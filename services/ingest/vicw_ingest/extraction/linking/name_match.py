@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from vicw_ingest.extraction.code.model import SymbolKind
-from vicw_ingest.extraction.model import ExtractedEntity
-from vicw_ingest.extraction.rules.agents import TITLES
+from vicw_shared.language.titles import TITLES
 from vicw_shared.model import Node
+from vicw_shared.model.extraction import ExtractedEntity
 from vicw_shared.model.knowledge import FILE, PAGE, is_knowledge
 from vicw_shared.text import fold_case
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from vicw_shared.language.analysis import Word
+from vicw_english.tagging.analysis import Word
 from vicw_shared.language.times import MONTHS, WEEKDAYS
 
 
