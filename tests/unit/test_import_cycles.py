@@ -21,6 +21,7 @@ PACKAGES = (
     "vicw_embedding",
     "vicw_english",
     "vicw_standalone",
+    "vicw_bench",
 )
 type Imports = Mapping[str, Iterable[str]]
 
