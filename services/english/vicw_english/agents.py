@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from vicw_core.language.titles import TITLES
 from vicw_english.tagging.analysis import Word
-from vicw_shared.language.titles import TITLES
 
 _MODALS = frozenset("would could should might may can must ca wo shall will 'll ’ll going gonna please let".split())
 """Modal words: the action has not happened."""

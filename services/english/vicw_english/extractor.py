@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
+from vicw_core.language.times import times_in
 from vicw_english.agents import agents_of, is_person
 from vicw_english.causes import Cause, causes_in
 from vicw_english.names import Name, NameKind, names_in
 from vicw_english.noun_phrases import phrases_in
 from vicw_english.tagging.analysis import Analyst, Sentence, Word
-from vicw_shared.language.times import times_in
 from vicw_shared.model import Label
 from vicw_shared.model.extraction import (
     ITEM,

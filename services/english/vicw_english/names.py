@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from vicw_core.language.titles import TITLES
 from vicw_english.tagging.analysis import Sentence, Word
-from vicw_shared.language.titles import TITLES
 from vicw_shared.text import Span
 
 

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from vicw_core.graph.chains import Chains
+from vicw_core.graph.edge_factory import EdgeFactory
 from vicw_ingest.dedup.links import DuplicateLinks
 from vicw_ingest.dedup.model import Duplicates
 from vicw_ingest.knowledge.nodes import page_node
@@ -24,9 +26,7 @@ from vicw_ingest.versions.history import History
 from vicw_ingest.versions.restore import latest_versions, restore_before
 from vicw_ingest.versions.retirement import Retirement
 from vicw_ingest.versions.supersession import Supersession
-from vicw_shared.chains import Chains
 from vicw_shared.domains import canonical
-from vicw_shared.edge_factory import EdgeFactory
 from vicw_shared.errors import StateConflictError
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.edges import IN_PAYLOAD

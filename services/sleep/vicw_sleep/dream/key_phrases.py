@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from vicw_shared.sparse import encode_query
+from vicw_core.index.sparse import encode_query
 
 _PER_WORD = 0.2
 """Weight added per further word of a phrase: two words describe a text better than one."""

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from vicw_core.language.sentences import sentences
 from vicw_ingest.extraction.llm.grounding import Grounding
 from vicw_ingest.extraction.llm.schema import AnswerClaim
-from vicw_shared.language.sentences import sentences
 from vicw_shared.model.extraction import ITEM, SPEAKER, STATEMENT, AttributeClaim, ExtractedEntity, ExtractedEvent
 from vicw_shared.text import Span, fold_case
 
