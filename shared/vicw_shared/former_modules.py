@@ -6,13 +6,44 @@ from collections.abc import Mapping
 
 _PACKAGE = __package__
 MOVED: Mapping[str, tuple[str, ...]] = {
-    "language.analysis": ("vicw_english.tagging.analysis",),
-    "language.hashing": ("vicw_english.tagging.hashing",),
-    "language.proper_nouns": ("vicw_english.tagging.proper_nouns",),
-    "language.tagger": ("vicw_english.tagging.tagger",),
-    "language.tokens": ("vicw_english.tagging.tokens", "vicw_shared.text"),
+    "adapters": (
+        "vicw_stores",
+        "vicw_runtime.model_servers",
+        "vicw_runtime.queue",
+        "vicw_runtime.telemetry",
+    ),
+    "archive": ("vicw_core.archive",),
+    "background": ("vicw_core.background",),
+    "background_throttle": ("vicw_runtime.background_throttle",),
+    "canonical": ("vicw_core.graph.canonical",),
+    "chains": ("vicw_core.graph.chains",),
+    "consolidation": ("vicw_core.consolidation",),
+    "decay": ("vicw_core.graph.decay",),
+    "dreams": ("vicw_core.graph.dreams",),
+    "edge_factory": ("vicw_core.graph.edge_factory",),
+    "exit_codes": ("vicw_runtime.exit_codes",),
+    "fingerprints": ("vicw_core.graph.fingerprints",),
+    "heading_anchors": ("vicw_core.text.heading_anchors",),
+    "http": ("vicw_runtime.http",),
+    "identity": ("vicw_core.identity",),
+    "index_diff": ("vicw_core.index.diff",),
+    "indexes": ("vicw_runtime.indexes",),
+    "job_runs": ("vicw_runtime.job_runs",),
+    "language": ("vicw_core.language", "vicw_english.tagging"),
+    "liveness": ("vicw_runtime.liveness",),
+    "logs": ("vicw_runtime.logs",),
+    "platform": ("vicw_runtime.platform",),
+    "points": ("vicw_core.index.points",),
+    "sparse": ("vicw_core.index.sparse",),
+    "telemetry.serving": ("vicw_runtime.telemetry.serving",),
+    "telemetry.shared_metrics": ("vicw_runtime.telemetry.shared_metrics",),
+    "telemetry.tracing": ("vicw_runtime.telemetry.tracing",),
+    "throttled_indexes": ("vicw_runtime.throttled_indexes",),
+    "undo": ("vicw_core.undo",),
+    "untrusted_text": ("vicw_core.text.untrusted_text",),
+    "wrapper": ("vicw_core.index.wrapper",),
 }
-"""Former names of modules of this package to the current ones; a package stands for all of its modules."""
+"""Former names of modules of this package to the current ones. A package stands for all of its modules."""
 
 
 def new_place(error: ImportError) -> str | None:

@@ -79,3 +79,8 @@ def visible(text: str) -> bool:
 def lines_of(text: str) -> list[str]:
     r"""Cut after each ``\n``, ``\r\n`` or ``\r`` and nowhere else (``str.splitlines`` also cuts at form feeds)."""
     return list(io.StringIO(text, newline=""))
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """Return a count with its noun: "1 item", "2 items". ``many`` is an irregular plural."""
+    return f"{count} {one if count == 1 else many or one + 's'}"

@@ -27,7 +27,7 @@ class SleepWiring(PlatformWiring):
         super().__init__(settings.platform)
         self._gives_way = gives_way
         self._throttle: RemoteLoadThrottle | None = None
-        self._settings = settings
+        self.settings = settings
         self._queue = CeleryQueue(settings.redis)
         self._stack.push_async_callback(self._queue.close)
         self._llm: LlmRequester | None = None
@@ -39,7 +39,7 @@ class SleepWiring(PlatformWiring):
     async def _build(self) -> None:
         if self._gives_way:
             self._throttle = RemoteLoadThrottle(
-                self.engines.graph.uses.seconds_since_question, self._settings.sleep.rest_factor
+                self.engines.graph.uses.seconds_since_question, self.settings.sleep.rest_factor
             )
 
     @property
@@ -62,7 +62,7 @@ class SleepWiring(PlatformWiring):
             self.indexes,
             self.registry,
             self._queue,
-            chunk_chars=self._settings.ingest.chunk_chars,
+            chunk_chars=self.settings.ingest.chunk_chars,
             llm=self._llm,
             yield_to_foreground=yield_to_event_loop if self._throttle is None else self._throttle.yield_to_foreground,
         )
@@ -70,7 +70,7 @@ class SleepWiring(PlatformWiring):
 
     def dream(self) -> Dreamer:
         """Return the use case that adds auto-tags."""
-        extractor = load_extractor(self._settings.ingest.extractor)
+        extractor = load_extractor(self.settings.ingest.extractor)
         return Dreamer(self.graph, self.indexes, self.registry, self._queue, extractor)
 
     def resolve(self) -> EntityResolver:

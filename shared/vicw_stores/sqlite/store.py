@@ -51,6 +51,8 @@ from vicw_stores.sqlite.uses import SqliteUses
 from vicw_stores.sqlite.words import Domains, read_triggered
 from vicw_stores.sqlite.writer import Writer
 
+GRAPH = "graph.sqlite3"
+"""Name of the graph's file in a data directory."""
 CACHED_NODES = 20_000
 _BATCH = 500
 
@@ -83,7 +85,7 @@ class SqliteGraphStore(SqliteScans):
             (require_current if beside else migrate)(connection)
             cache.watch(connection)
 
-        database = SqliteDatabase(data_dir.path / "graph.sqlite3", prepare, mapped_mb=mapped_mb)
+        database = SqliteDatabase(data_dir.path / GRAPH, prepare, mapped_mb=mapped_mb)
         super().__init__(database)
         self._cache = cache
         self._write = write = Writer(database, cache.commit)
@@ -93,7 +95,7 @@ class SqliteGraphStore(SqliteScans):
         self.audit = SqliteAudit(database)
         self.archive = SqliteArchive(database)
         self.log = SqliteSleepLog(database, write)
-        self.erasures = SqliteErasures(database)
+        self.erasures = SqliteErasures(database, write)
         self.uses = SqliteUses(database, write)
 
     async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:

@@ -51,6 +51,7 @@ def test_a_broken_extension_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyP
     [
         f"from {PACKAGE}.language.tagger import TAGS\n",
         f"from {PACKAGE}.language import tagger\n",
+        f"from {PACKAGE} import language\n",
         f"import {PACKAGE}.language.tagger\n",
         f"def register(edges, collections):\n    import {PACKAGE}.language.tagger\n",
     ],
@@ -59,7 +60,7 @@ def test_an_extension_that_imports_a_moved_module_is_told_its_new_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str
 ) -> None:
     install_extension(tmp_path, monkeypatch, body)
-    moved = rf"'todo' \(todo_memory:register\).*{PACKAGE}\.language\.tagger is now vicw_english\.tagging\.tagger"
+    moved = rf"'todo' \(todo_memory:.*{PACKAGE}\.language is now vicw_core\.language and vicw_english\.tagging"
     with pytest.raises(SettingsError, match=moved):
         load_registries()
 
@@ -74,6 +75,16 @@ def test_an_import_that_never_worked_has_no_new_place(
     assert "is now" not in str(raised.value)
 
 
+FORMER_MODULES = """
+    adapters archive background background_throttle canonical chains clock consolidation decay domains dreams
+    edge_factory embedding_models errors exit_codes extensions fingerprints heading_anchors http identity index_diff
+    indexes job_runs language liveness logs model platform points ports progress settings sparse telemetry
+    telemetry.engines telemetry.serving telemetry.shared_metrics telemetry.spans telemetry.stages telemetry.tracing text
+    throttled_indexes tokens uids undo untrusted_text wire wrapper
+""".split()
+"""The modules of the package when it was one, with those of packages that are left."""
+
+
 def exists(module: str) -> bool:
     try:
         return find_spec(module) is not None
@@ -85,6 +96,11 @@ def exists(module: str) -> bool:
 def test_moved_modules_are_gone_and_their_new_places_exist(former: str, places: tuple[str, ...]) -> None:
     assert not exists(f"{PACKAGE}.{former}")
     assert [place for place in places if not exists(place)] == []
+
+
+@pytest.mark.parametrize("former", FORMER_MODULES)
+def test_each_module_of_the_undivided_package_is_there_or_has_a_new_place(former: str) -> None:
+    assert exists(f"{PACKAGE}.{former}") or former in MOVED
 
 
 def test_the_only_installed_extractor_is_found_without_a_name() -> None:
@@ -109,5 +125,5 @@ def test_a_name_of_no_installed_extractor_is_refused() -> None:
 
 def test_a_broken_extractor_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install_extractor(tmp_path, monkeypatch, f"import {PACKAGE}.language.tokens\n")
-    with pytest.raises(SettingsError, match=r"extractor 'finnish' \(finnish:Finnish\).*is now vicw_english"):
+    with pytest.raises(SettingsError, match=r"extractor 'finnish' \(finnish:Finnish\).*is now vicw_core"):
         load_extractor("finnish")

@@ -13,7 +13,7 @@ import httpx
 
 from vicw_shared.errors import SettingsError
 from vicw_shared.extensions import NO_EXTRACTOR, NOTHING_EXTRACTED, find_extractor, load_extractor
-from vicw_standalone.counts import counted
+from vicw_shared.text import counted
 from vicw_standalone.doctor.findings import Finding, Severity
 from vicw_standalone.settings import StandaloneSettings
 

@@ -1,4 +1,4 @@
-"""Status of a store's vector indexes, for `vicw reindex --status`."""
+"""Result, progress and status of a change of the model."""
 
 from __future__ import annotations
 
@@ -6,22 +6,44 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from vicw_shared.ports import ModelIdentity, Models
-from vicw_standalone.counts import counted
+from vicw_shared.text import counted
+
+
+@dataclass(frozen=True, slots=True)
+class ReindexReport:
+    """Result of a run: ``embedded`` passages of all ``passages`` in the store.
+
+    ``before`` is the model that was in use; None if it still is.
+    """
+
+    model: ModelIdentity
+    before: ModelIdentity | None
+    embedded: int
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReindexProgress:
+    """State of the last run: ``done`` of ``total`` passages in ``phase``."""
+
+    running: bool = False
+    phase: str = ""
+    done: int = 0
+    total: int = 0
+    result: ReindexReport | None = None
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
-    """The models of a store, its ``passages``, and about how many ``points`` each index has (None: not known).
-
-    It needs no engine: an installation without the embedded stores prints it for the services' stores.
-    """
+    """The models of a store, its ``passages``, and about how many ``points`` each index has (None: not known)."""
 
     models: Models
     passages: int
     points: Mapping[ModelIdentity, int | None] = field(default_factory=dict)
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines that the command prints."""
+        """Yield the lines that `vicw reindex --status` prints."""
         change = self.models.change
         yield f"{counted(self.passages, 'passage')} in the store"
         for model, points in self.points.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vicw_standalone.counts import counted
+from vicw_shared.text import counted
 
 
 @pytest.mark.parametrize(

@@ -14,17 +14,17 @@ from itertools import batched
 import structlog
 
 from vicw_core.index.diff import compare
-from vicw_ingest.index.indexer import Indexer
-from vicw_ingest.index.points import PassagePointBuilder
+from vicw_core.index.points import PassagePointBuilder
 from vicw_runtime.indexes import Index
 from vicw_shared.clock import now, to_us
 from vicw_shared.errors import FatalError, RetryableError
 from vicw_shared.model import Label
 from vicw_shared.ports import ModelChange, ModelIdentity, Passages, PendingPoint, Store
 from vicw_shared.progress import Progress
-from vicw_sleep.reconcile.model import ReconcileBookmark
-from vicw_sleep.reconcile.service import reconcile
-from vicw_standalone.reindex.lock import ChangeLock
+from vicw_sleep.reindex.lock import ChangeLock
+from vicw_sleep.reindex.model import ReindexReport
+from vicw_sleep.reindex.port import IndexEngine, NewIndex
+from vicw_sleep.reindex.rebuild import bring_to_agreement
 
 _log = structlog.get_logger()
 _PAGE = 500
@@ -34,72 +34,26 @@ _PAUSE_US = 60_000_000
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.5, 15.0
 
 
-async def mark_lost(graph: Store) -> None:
-    """Mark the index of the model in use, which is about to be rebuilt, as incomplete."""
-    if await graph.outbox.any_indexed():
-        await graph.record.mark_rebuilding(now())
-
-
-async def bring_to_agreement(graph: Store, index: Index, settle: Callable[[int], Awaitable[None]]) -> None:
-    """Reconcile the index in use with the graph and ``settle`` the differences until there are none; lift the mark.
-
-    Returns at once if another index is in use.
-    """
-    while (models := await graph.record.models()).used == index.model:
-        result = await reconcile(
-            graph.outbox, graph.audit, index.vectors, start=ReconcileBookmark(lost_at=models.rebuilding)
-        )
-        if result.rebuilt is not None:
-            await graph.record.clear_rebuilding(result.rebuilt)
-        differing = result.missing + result.stale
-        if not differing and result.rebuilt == models.rebuilding:
-            return
-        await settle(differing)
-
-
-async def _nothing() -> None:
-    """Do nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReindexReport:
-    """Result of a run: ``embedded`` passages of all ``passages`` in the store.
-
-    ``before`` is the model that was in use; None if it still is.
-    """
-
-    model: ModelIdentity
-    before: ModelIdentity | None
-    embedded: int
-    passages: int
-
-
 @dataclass(slots=True)
 class Reindexer:
-    """Brings ``target`` to agreement with the graph, and into use. ``indexer`` writes to the index in use.
-
-    ``known`` returns when all readers and writers of vectors act on the record as of its call. ``swap`` switches those
-    that do not read the record to the new index; it may run twice. ``source`` is the value of the model's setting for
-    the new model, if it differs from its name.
-    """
+    """Brings a ``new`` index to agreement with the graph, and into use."""
 
     graph: Store
-    target: Index
-    indexer: Indexer
+    engine: IndexEngine
+    new: NewIndex
     progress: Progress
-    known: Callable[[], Awaitable[None]]
-    swap: Callable[[], Awaitable[None]] = _nothing
-    source: str | None = None
     timeout_seconds: float = 300.0
     lock_seconds: float = 15.0
     _embedded: int = 0
     _held_until: int = 0
+    _target: Index = field(init=False)
     _lock: ChangeLock = field(init=False)
     _point_builder: PassagePointBuilder = field(init=False)
 
     def __post_init__(self) -> None:
+        self._target = self.new.index
         self._lock = ChangeLock(self.graph.record, self.lock_seconds)
-        self._point_builder = PassagePointBuilder(self.target.embedder)
+        self._point_builder = PassagePointBuilder(self._target.embedder)
 
     async def run(self) -> ReindexReport:
         """Run the change, or resume it.
@@ -109,14 +63,14 @@ class Reindexer:
         """
         async with self._lock.held():
             used = (await self.graph.record.models()).used
-            before = used if used != self.target.model else None
+            before = used if used != self._target.model else None
             if before is None:
-                await self._lock.set_model(self.target.model)  # an unfinished change to another model is abandoned
+                await self._lock.set_model(self._target.model)  # an unfinished change to another model is abandoned
             else:
                 await self._note(before)
                 await self._fill()
                 await self._swap(before)
-            await self.known()
+            await self.engine.known()
             until = time.monotonic() + self.timeout_seconds
 
             async def settle(differing: int) -> None:
@@ -129,9 +83,9 @@ class Reindexer:
                     )
                 await asyncio.sleep(_POLL_SECONDS)
 
-            await self._retrying(lambda: bring_to_agreement(self.graph, self.target, settle))
+            await self._retrying(lambda: bring_to_agreement(self.graph, self._target, settle))
             passages = await self.graph.audit.count(Label.CHUNK)
-        return ReindexReport(self.target.model, before, self._embedded, passages)
+        return ReindexReport(self._target.model, before, self._embedded, passages)
 
     async def _retrying[T](self, work: Callable[[], Awaitable[T]]) -> T:
         """Return the result of ``work``, which must be repeatable: retryable errors are retried."""
@@ -152,7 +106,7 @@ class Reindexer:
     async def _fill(self) -> None:
         """Repeat passes until one changes little: the last pass runs while indexing is paused."""
         before = float("inf")
-        while self.indexer.batch < (changed := await self._pass()) < before:
+        while self.new.writer.batch < (changed := await self._pass()) < before:
             before = changed
 
     async def _pass(self, held: ModelIdentity | None = None) -> int:
@@ -170,14 +124,14 @@ class Reindexer:
         return changed
 
     async def _mend(self, page: Sequence[PendingPoint], done: int, total: int) -> int:
-        difference, vectors = await compare(page, self.target.vectors), self.target.vectors
+        difference, vectors = await compare(page, self._target.vectors), self._target.vectors
         compared = done + len(page) - len(difference.to_embed)
-        for part in batched(difference.to_embed, self.indexer.batch):
+        for part in batched(difference.to_embed, self.new.writer.batch):
             embedded = await self._point_builder.make(part)
             for point, reason in embedded.failed:
                 if point.chunk is not None and point.chunk.indexed:
                     raise FatalError(
-                        f"Passage {point.point_id} cannot be embedded with {self.target.model.name}: {reason}. "
+                        f"Passage {point.point_id} cannot be embedded with {self._target.model.name}: {reason}. "
                         "The index in use has it and stays in use; choose another model"
                     )
             self._require()
@@ -197,14 +151,14 @@ class Reindexer:
 
     def _require(self) -> None:
         self._lock.require()
-        self.indexer.require_room()
+        self.new.writer.require_room()
 
     async def _note(self, used: ModelIdentity, *, hold: bool = False) -> None:
         """Record the change; ``hold``: pause indexing for a while, except by this run."""
         until = to_us(now()) + _PAUSE_US if hold else 0
-        await self._lock.set_model(used, ModelChange(self.target.model, self.source, until))
+        await self._lock.set_model(used, ModelChange(self._target.model, self.new.source, until))
         if hold:
-            await self.known()
+            await self.engine.known()
         self._held_until = until
 
     async def _swap(self, used: ModelIdentity) -> None:
@@ -212,14 +166,14 @@ class Reindexer:
 
         async def swap() -> None:
             self._lock.require()  # on each try: one may take longer than the lock lasts
-            await self.swap()
+            await self.engine.swap(self.new)
 
         while to_us(now()) >= self._held_until:  # repeated if the pass outlasted the pause
             await self._note(used, hold=True)
             await self._pass(used)
             await self._retrying(swap)
-        await self._lock.set_model(self.target.model)
-        _log.info("the new index is in use", model=str(self.target.model))
+        await self._lock.set_model(self._target.model)
+        _log.info("the new index is in use", model=str(self._target.model))
 
     async def _drain(self, differing: int) -> int:
         """Index until nothing is due; return the number of settled entries."""
@@ -231,5 +185,5 @@ class Reindexer:
             settled = self._embedded - before
             self.progress("catching up", settled, max(settled, differing))
 
-        await self.indexer.drain(count)
+        await self.new.writer.drain(count)
         return self._embedded - before

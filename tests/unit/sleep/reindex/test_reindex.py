@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import Memory, open_memory, settings_for
+from support.stores.reindexed import reindexed
 from vicw_ingest.index.indexer import Indexer
 from vicw_runtime.indexes import Index, Indexes
 from vicw_shared.errors import InvalidInputError, ModelMismatchError, StateConflictError, UnavailableError
 from vicw_shared.ports import Lane, ModelChange, ModelIdentity, Models, Point
-from vicw_standalone.reindex import local
-from vicw_standalone.reindex.change import Reindexer
-from vicw_standalone.reindex.lock import ChangeLock
-from vicw_standalone.vector_folders import folder_of, others
+from vicw_sleep.reindex.change import Reindexer
+from vicw_sleep.reindex.lock import ChangeLock
+from vicw_sleep.reindex.port import NewIndex
+from vicw_standalone.index_engines.edge import open_reindexing
 from vicw_standalone.wiring import Standalone
+from vicw_stores.edge.folders import folder_of, others
 
 
 class BlockingEmbedder(HashEmbedder):
@@ -50,7 +52,7 @@ def items(*numbers: int) -> list[dict[str, str]]:
 
 async def change(memory: Memory, name: str | None, *, grace_seconds: float = 0) -> None:
     """Change the model as the server does, and wait for the end. Nobody is to be asking, unless there is grace."""
-    memory.standalone.reindexing.grace_seconds = grace_seconds
+    memory.standalone.index_engine.grace_seconds = grace_seconds
     await memory.standalone.reindexing.start(name)
     async with asyncio.timeout(30):
         while memory.standalone.reindexing.work.running:  # noqa: ASYNC110 - it happens in the background
@@ -171,16 +173,17 @@ async def test_offline_reindex_builds_the_new_index_beside_the_current_one(store
     async with open_memory(store, HashEmbedder("old")) as memory:
         await memory.ingest(*items(*range(30)))
     new = HashEmbedder("new")
-    done = await local.reindex(settings_for(store), "new", lambda *_: None, new)
+    done = await reindexed(settings_for(store), "new", new)
     assert (done.embedded, done.passages) == (30, 30)
     assert done.before is not None
     async with open_memory(store, new) as memory:
         assert await memory.found("unique7", limit=1) == ["i7"]
     with pytest.raises(ModelMismatchError, match="vicw reindex"):
         await Standalone(settings_for(store), HashEmbedder("old")).open()
-    status = "\n".join((await local.status(settings_for(store))).lines())
-    assert "new (64-d" in status
-    assert [model.name for model in await local.drop_old(settings_for(store))] == ["old"]
+    async with open_reindexing(settings_for(store)) as reindexing:
+        status = "\n".join((await reindexing.status()).lines())
+        assert "new (64-d" in status
+        assert [model.name for model in await reindexing.drop_old()] == ["old"]
 
 
 async def test_an_index_that_cannot_be_opened_is_made_anew(store: Path) -> None:
@@ -189,7 +192,7 @@ async def test_an_index_that_cannot_be_opened_is_made_anew(store: Path) -> None:
         identity = await memory.embedder.identity()
     for path in folder_of(store, identity, identity).rglob("*.json"):
         path.write_text("not json")
-    done = await local.reindex(settings_for(store), None, lambda *_: None, HashEmbedder())
+    done = await reindexed(settings_for(store), None, HashEmbedder())
     assert (done.embedded, done.before) == (5, None)
     async with open_memory(store) as memory:
         assert await memory.found("unique3", limit=1) == ["i3"]
@@ -223,7 +226,9 @@ def _unit() -> NDArray[np.float32]:
     return row
 
 
-async def test_a_passage_claimed_before_the_change_reaches_the_new_index_too(store: Path) -> None:
+async def test_a_passage_claimed_before_the_change_reaches_the_new_index_too(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An indexer that is slow, and knows only of the index in use when it takes a passage."""
     slow = BlockingEmbedder("old", left=10)
     async with open_memory(store, slow, HashEmbedder("new")) as memory:
@@ -248,7 +253,9 @@ async def test_a_passage_claimed_before_the_change_reaches_the_new_index_too(sto
 
         target = await standalone.folders.open(await _identity_of_started(memory, "new"))
         both = Indexer(standalone.graph.outbox, standalone.indexes, 16, 30)
-        await Reindexer(standalone.graph, target, both, lambda *_: None, everybody_knows).run()
+        monkeypatch.setattr(standalone.index_engine, "known", everybody_knows)
+        new = NewIndex(target, both)
+        await Reindexer(standalone.graph, standalone.index_engine, new, lambda *_: None).run()
         await late[0]
         assert await memory.found("unique77", limit=1) == ["i77"]
         report = await memory.check()
@@ -301,7 +308,7 @@ async def test_a_reindex_that_lost_its_lock_keeps_the_old_model(
 
         monkeypatch.setattr(graph.record, "lock_model_change", noted)
 
-        async def swap() -> None:
+        async def swap(_: NewIndex) -> None:
             nonlocal swaps
             swaps += 1
             await take(holders[0], seconds=0)
@@ -311,9 +318,10 @@ async def test_a_reindex_that_lost_its_lock_keeps_the_old_model(
 
         target = await memory.standalone.folders.open(await _identity_of_started(memory, "new"))
         indexer = Indexer(graph.outbox, memory.standalone.indexes, 16, 30)
-        look = memory.standalone.indexes.refresh
+        engine = memory.standalone.index_engine
+        monkeypatch.setattr(engine, "swap", swap)
         with pytest.raises(StateConflictError, match="has expired"):
-            await Reindexer(graph, target, indexer, lambda *_: None, look, swap=swap, lock_seconds=0.5).run()
+            await Reindexer(graph, engine, NewIndex(target, indexer), lambda *_: None, lock_seconds=0.5).run()
         state = await models(memory)
         assert (swaps, state.used and state.used.name) == (1, "old")
         assert state.change is not None
