@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from vicw_core.index import sparse
 from vicw_core.language.sentences import sentences
-from vicw_sleep.consolidation.extractive_summary import SummarySentence
-from vicw_sleep.consolidation.facts import Fact, FactKind, facts_of, is_stated
 from vicw_sleep.consolidation.model import SourceEvent
+from vicw_sleep.consolidation.summary.extractive import SummarySentence
+from vicw_sleep.consolidation.summary.facts import Fact, FactKind, facts_of, is_stated
 
 _NEAR = 0.5
 """Minimum similarity of a summary to a passage's sentences, relative to that of the passage itself."""

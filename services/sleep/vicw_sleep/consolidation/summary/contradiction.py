@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from vicw_core.index import sparse
 from vicw_shared.text import fold_case
-from vicw_sleep.consolidation.facts import NOT, FactKind
 from vicw_sleep.consolidation.model import SourceEvent
-from vicw_sleep.consolidation.summary_check import invented, sentences_in
+from vicw_sleep.consolidation.summary.check import invented, sentences_in
+from vicw_sleep.consolidation.summary.facts import NOT, FactKind
 
 _STOP_WORDS = frozenset(
     sparse.stems(

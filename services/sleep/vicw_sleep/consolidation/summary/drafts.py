@@ -17,11 +17,11 @@ from vicw_core.index.points import wrapped
 from vicw_runtime.background_throttle import Yield, yield_to_event_loop
 from vicw_runtime.indexes import Indexes
 from vicw_shared.ports import Lane, PendingKind, PendingPoint
-from vicw_sleep.consolidation.abstractive_summary import AbstractiveSummarizer
-from vicw_sleep.consolidation.extractive_summary import SummarySentence, sentences_of, summarise
 from vicw_sleep.consolidation.model import SourceEvent
-from vicw_sleep.consolidation.summary_check import missing, unrepresented
-from vicw_sleep.consolidation.summary_format import cut_lines, title_of
+from vicw_sleep.consolidation.summary.abstractive import AbstractiveSummarizer
+from vicw_sleep.consolidation.summary.check import missing, unrepresented
+from vicw_sleep.consolidation.summary.extractive import SummarySentence, sentences_of, summarise
+from vicw_sleep.consolidation.summary.format import cut_lines, title_of
 
 _LISTED_FACTS = 5
 _LENGTHS = (3 / 4, 1, 7 / 6, 4 / 3)

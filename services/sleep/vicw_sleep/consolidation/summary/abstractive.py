@@ -1,7 +1,7 @@
 """Abstractive summary: a language model shortens Events, one line each, where there is a model.
 
 Its answer is a proposal: a line that contradicts its source is dropped (``contradiction``), and sentences of the
-sources supply the facts that the other lines lose (``extractive_summary``).
+sources supply the facts that the other lines lose (``extractive``).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from prometheus_client import Counter
 from pydantic import BaseModel
 
 from vicw_shared.ports import Completion
-from vicw_sleep.consolidation.contradiction import contradiction, unsupported_sentences
 from vicw_sleep.consolidation.llm_requests import LlmRequester, parsed
 from vicw_sleep.consolidation.model import SourceEvent
+from vicw_sleep.consolidation.summary.contradiction import contradiction, unsupported_sentences
 
 _log = structlog.get_logger()
 _INSTRUCTION = (

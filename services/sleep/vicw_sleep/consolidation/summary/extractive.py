@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from vicw_core.index import sparse
 from vicw_core.language.sentences import sentences
 from vicw_shared.text import fold_case
-from vicw_sleep.consolidation.facts import Fact, FactKind, facts_of, is_stated
 from vicw_sleep.consolidation.model import SourceEvent
-from vicw_sleep.consolidation.summary_format import heads_of
+from vicw_sleep.consolidation.summary.facts import Fact, FactKind, facts_of, is_stated
+from vicw_sleep.consolidation.summary.format import heads_of
 
 _LISTED = frozenset({FactKind.NAME, FactKind.NUMBER, FactKind.DATE})
 """Facts that a list can state. A negation or a cause needs a sentence."""
