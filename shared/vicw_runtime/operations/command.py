@@ -12,7 +12,7 @@ from typing import Annotated, Any, Protocol
 import typer
 
 from vicw_runtime.logs import configure_logs
-from vicw_runtime.operations.client import call
+from vicw_runtime.operations.client import ServerAddress, call
 from vicw_runtime.operations.console import fail, progress_bar
 from vicw_runtime.operations.memory import Stores
 from vicw_runtime.operations.operation import Opening, Operation, Report

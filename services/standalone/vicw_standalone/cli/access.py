@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 
 from vicw_runtime.operations import Opening, Stores
+from vicw_runtime.operations.client import ServerAddress
 from vicw_runtime.operations.command import Place
 from vicw_standalone.cli.console import read_settings
 from vicw_standalone.stores import open_stores

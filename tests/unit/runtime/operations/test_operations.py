@@ -16,7 +16,7 @@ from fastapi import FastAPI
 from support.clients.served import serve
 from vicw_runtime.http import KeyGate, create_app
 from vicw_runtime.operations import Memory, Operation, Report
-from vicw_runtime.operations.client import call
+from vicw_runtime.operations.client import ServerAddress, call
 from vicw_runtime.operations.router import OperationServer
 from vicw_shared.errors import (
     FatalError,
