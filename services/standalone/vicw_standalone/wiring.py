@@ -14,7 +14,7 @@ from vicw_embedding.process.supervisor import ChatProcess
 from vicw_ingest.expiry.service import Expiry
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of
-from vicw_ingest.llm_queue.extractor import Extractor
+from vicw_ingest.llm_queue.extractor import PendingExtractor
 from vicw_ingest.llm_queue.requests import ExtractionBackend
 from vicw_ingest.pipeline import IngestPorts
 from vicw_retrieval.ports import RetrievalPorts
@@ -28,7 +28,7 @@ from vicw_runtime.operations import Memory
 from vicw_runtime.throttled_indexes import throttled_indexes
 from vicw_shared.clock import now
 from vicw_shared.errors import ModelMismatchError, StorageFullError
-from vicw_shared.extensions import load_registries
+from vicw_shared.extensions import NOTHING_EXTRACTED, load_extractor, load_registries
 from vicw_shared.ports import Embedder, VectorStore
 from vicw_shared.settings import LlmSettings
 from vicw_sleep.consolidation.llm_requests import llm_requester
@@ -103,7 +103,7 @@ class Standalone:
         self.asleep: Maintenance
         self.index_engine: EdgeIndexes
         self.reindexing: BackgroundReindexing
-        self.extractor: Extractor | None
+        self.extractor: PendingExtractor | None
         self.schedules: Mapping[ScheduledJob, Schedule]
         self._reranker: HttpReranker | None = None
         self._ingest: IngestPorts
@@ -171,6 +171,7 @@ class Standalone:
             self.registry,
             self.settings.limits,
             self.settings.ingest,
+            extractor=load_extractor(self.settings.ingest.extractor),
             model=ExtractionBackend(self.extractor, self.extractor) if self.extractor is not None else None,
         )
         self.index_engine = EdgeIndexes(storage.data_dir, self.folders, self.embedders, self.indexes, self.indexer)
@@ -178,11 +179,13 @@ class Standalone:
         self.reindexing = BackgroundReindexing(Reindexing(self.graph, self.index_engine))
         self._stack.push_async_callback(self.reindexing.close)
 
-    def _open_extractor(self) -> Extractor | None:
+    def _open_extractor(self) -> PendingExtractor | None:
         settings, model = self.settings, self._model
         if model is None:
             return None
-        extractor = Extractor.of(self.graph, model, self.registry, settings.llm, settings.limits, settings.ingest)
+        extractor = PendingExtractor.of(
+            self.graph, model, self.registry, settings.llm, settings.limits, settings.ingest
+        )
         self._stack.push_async_callback(extractor.close)
         return extractor
 
@@ -228,6 +231,8 @@ class Standalone:
 
     def start_indexer(self) -> None:
         """Start the indexer, the scheduled jobs and the rebuilding of a lost index, until ``close``."""
+        if self._ingest.extractor is None:
+            _log.info(NOTHING_EXTRACTED)
         start_background_task(self.indexer.run(), self._stack, "indexer")
         start_background_task(self.expiry.run(self.settings.ingest.expiry_seconds), self._stack, "expiry")
         if self._uses is not None:

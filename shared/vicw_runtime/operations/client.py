@@ -22,20 +22,20 @@ KEY = "VICW_API_KEY"
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class ServerAddress:
     """A server that has the memory open. ``token`` is a key, or what the owner of its data directory sends."""
 
     url: str
     token: str | None = field(default=None, repr=False)
 
     @classmethod
-    def at(cls, url: str) -> Server:
+    def at(cls, url: str) -> ServerAddress:
         """Return the server at an address, with the key in ``VICW_API_KEY`` if it is set."""
         return cls(url, os.environ.get(KEY) or None)
 
 
 def call[R: Message, I: Message](
-    server: Server, operation: Operation[Any, Any, R, I], request: Message, report: Report[I]
+    server: ServerAddress, operation: Operation[Any, Any, R, I], request: Message, report: Report[I]
 ) -> R:
     """Have a server run an operation; return its result.
 
@@ -76,7 +76,7 @@ def call[R: Message, I: Message](
     )
 
 
-def _refusal(server: Server, status: int, body: bytes) -> Exception:
+def _refusal(server: ServerAddress, status: int, body: bytes) -> Exception:
     try:
         problem = Problem.model_validate_json(body)
     except ValidationError:
