@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from vicw_core.language.tagger import TAGS
+from vicw_english.tagging.tagger import TAGS
 
 type Tagged = tuple[Sequence[str], Sequence[int]]
 """A sentence: its words and the indices of their tags in TAGS."""

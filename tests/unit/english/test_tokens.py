@@ -2,7 +2,7 @@
 
 import pytest
 
-from vicw_core.language.tokens import tokenise
+from vicw_english.tagging.tokens import tokenise
 
 
 @pytest.mark.parametrize(

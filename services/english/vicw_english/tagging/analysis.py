@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import batched, pairwise
 
-from vicw_core.language import proper_nouns, tagger
-from vicw_core.language.hashing import Lexicon
 from vicw_core.language.sentences import sentences
-from vicw_core.language.tagger import Indices, SentenceBatch, Weights, lay_out
-from vicw_core.language.tokens import Span, tokenise
+from vicw_english.tagging import proper_nouns, tagger
+from vicw_english.tagging.hashing import Lexicon
+from vicw_english.tagging.tagger import Indices, SentenceBatch, Weights, lay_out
+from vicw_english.tagging.tokens import tokenise
+from vicw_shared.text import Span
 
 _BATCH = 256
 _MAX_WORDS = 400

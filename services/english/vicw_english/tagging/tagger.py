@@ -10,7 +10,7 @@ from importlib import resources
 import numpy as np
 import numpy.typing as npt
 
-from vicw_core.language.hashing import (
+from vicw_english.tagging.hashing import (
     COLUMNS,
     PREFIX,
     SHAPE,

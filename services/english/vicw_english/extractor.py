@@ -1,17 +1,22 @@
-"""Rule-based extraction: statements, names, agents and causes.
+"""The extractor of English: statements, names, agents and causes by rules, and noun phrases.
 
-The rules are for English. In other languages only statements, names, code and dates are reliable.
+In other languages only statements, names and dates are reliable.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
-from vicw_core.language.analysis import Analyst, Sentence, Word
 from vicw_core.language.times import times_in
-from vicw_core.language.tokens import Span
-from vicw_ingest.extraction.model import (
+from vicw_english.agents import agents_of, is_person
+from vicw_english.causes import Cause, causes_in
+from vicw_english.names import Name, NameKind, names_in
+from vicw_english.noun_phrases import phrases_in
+from vicw_english.tagging.analysis import Analyst, Sentence, Word
+from vicw_shared.model import Label
+from vicw_shared.model.extraction import (
     ITEM,
     PREVIOUS,
     SPEAKER,
@@ -22,11 +27,7 @@ from vicw_ingest.extraction.model import (
     SourceText,
     TextExtraction,
 )
-from vicw_ingest.extraction.rules.agents import agents_of, is_person
-from vicw_ingest.extraction.rules.causes import Cause, causes_in
-from vicw_ingest.extraction.rules.names import Name, NameKind, names_in
-from vicw_shared.model import Label
-from vicw_shared.text import fold_case
+from vicw_shared.text import Span, fold_case
 
 _BACK_REFERENCES = frozenset({"that", "this", "it", "which"})
 _MIN_WORDS = 3
@@ -46,17 +47,25 @@ _PEOPLE = frozenset({NameKind.NAME, NameKind.HANDLE})
 _PRONOUNS = {"i": SPEAKER, "me": SPEAKER}
 
 
-class RuleExtractor:
-    """Extract by rules. Not thread-safe."""
+class EnglishExtractor:
+    """Implements the port ``Extractor`` by rules over tagged sentences."""
 
-    def __init__(self) -> None:
-        self._analyst = Analyst()
+    @cached_property
+    def _analyst(self) -> Analyst:
+        return Analyst()
 
     def extract(self, sources: Sequence[SourceText]) -> list[TextExtraction]:
         """Return the extraction of each text, in order."""
         analysed = self._analyst.analyse([source.text for source in sources])
         return [
             _TextExtractor(source, sentences).extract() for source, sentences in zip(sources, analysed, strict=True)
+        ]
+
+    def noun_phrases(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return the noun phrases of each text, folded, as often as they occur."""
+        return [
+            [phrase for sentence in sentences for phrase in phrases_in(sentence.words)]
+            for sentences in self._analyst.analyse(texts)
         ]
 
 

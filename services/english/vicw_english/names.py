@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from vicw_core.language.analysis import Sentence, Word
-from vicw_core.language.tokens import Span
-from vicw_ingest.extraction.rules.agents import TITLES
+from vicw_core.language.titles import TITLES
+from vicw_english.tagging.analysis import Sentence, Word
+from vicw_shared.text import Span
 
 
 class NameKind(StrEnum):

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from vicw_core.language.analysis import Analyst, Sentence
+from vicw_english.tagging.analysis import Analyst, Sentence
 
 
 @pytest.fixture(scope="module")

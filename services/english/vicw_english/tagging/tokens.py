@@ -7,7 +7,6 @@ Technical strings are one token: paths, addresses, versions, dotted and undersco
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import NamedTuple
 
 _TOKEN = re.compile(
@@ -42,18 +41,6 @@ class Token(NamedTuple):
     text: str
     start: int
     end: int
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A range of characters in a text: ``text[start:end]``."""
-
-    start: int
-    end: int
-
-    def moved(self, by: int) -> Span:
-        """Return the span shifted by ``by`` characters."""
-        return Span(self.start + by, self.end + by)
 
 
 def tokenise(text: str) -> list[Token]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from vicw_core.language.analysis import Word
+from vicw_core.language.titles import TITLES
+from vicw_english.tagging.analysis import Word
 
 _MODALS = frozenset("would could should might may can must ca wo shall will 'll ’ll going gonna please let".split())
 """Modal words: the action has not happened."""
@@ -24,11 +25,6 @@ _MAX_WORDS_TO_BY = 4
 """Maximum words from a passive verb to *by*."""
 _JOINTS = frozenset({"and", "&", ","})
 _ALTERNATIVES = frozenset({"or", "nor"})
-TITLES = frozenset(
-    "mr mr. mrs mrs. ms ms. miss dr dr. doctor prof prof. professor sir lady lord king queen prince princess captain "
-    "mistress master sergeant colonel general major lieutenant officer judge inspector president senator pastor "
-    "reverend nurse aunt uncle father mother brother sister".split()
-)
 _DONE_BY_PEOPLE = (
     "believe love hate feel hope laugh smile cry reply whisper shout marry visit walk ride travel arrive sleep eat "
     "drink cook wear promise forgive agree blame thank apologise joke nod sigh wonder buy sell borrow lend pay teach "

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from vicw_core.language.analysis import Word
 from vicw_core.language.times import MONTHS, WEEKDAYS
+from vicw_english.tagging.analysis import Word
 
 
 class CauseSide(Enum):
