@@ -14,19 +14,21 @@ from vicw_embedding.process.supervisor import ChatProcess
 from vicw_ingest.expiry.service import Expiry
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of
-from vicw_ingest.llm_queue.extractor import Extractor
+from vicw_ingest.llm_queue.extractor import PendingExtractor
 from vicw_ingest.llm_queue.requests import ExtractionBackend
 from vicw_ingest.pipeline import IngestPorts
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.request.usage_counter import UsageCounter
-from vicw_runtime.background_throttle import BackgroundThrottle
+from vicw_runtime.background_throttle import BackgroundThrottle, throttled
 from vicw_runtime.indexes import Index, Indexes, store_status
 from vicw_runtime.model_servers import openai_language
 from vicw_runtime.model_servers.http_reranker import HttpReranker, open_reranker
 from vicw_runtime.model_servers.openai_language import OpenAILanguageModel
+from vicw_runtime.operations import Memory
+from vicw_runtime.throttled_indexes import throttled_indexes
 from vicw_shared.clock import now
 from vicw_shared.errors import ModelMismatchError, StorageFullError
-from vicw_shared.extensions import load_registries
+from vicw_shared.extensions import NOTHING_EXTRACTED, load_extractor, load_registries
 from vicw_shared.ports import Embedder, VectorStore
 from vicw_shared.settings import LlmSettings
 from vicw_sleep.consolidation.llm_requests import llm_requester
@@ -47,6 +49,7 @@ from vicw_stores.data_dir import DataDir
 from vicw_stores.edge import EdgeVectorStore
 from vicw_stores.edge.folders import folder_of
 from vicw_stores.edge.rewrite import recover_all
+from vicw_stores.null_engines import NullQueue
 from vicw_stores.sqlite import GRAPH, SqliteGraphStore
 from vicw_stores.sqlite.database import MAPPED_MB
 from vicw_stores.sqlite.keys import SqliteKeyRing
@@ -100,7 +103,7 @@ class Standalone:
         self.asleep: Maintenance
         self.index_engine: EdgeIndexes
         self.reindexing: BackgroundReindexing
-        self.extractor: Extractor | None
+        self.extractor: PendingExtractor | None
         self.schedules: Mapping[ScheduledJob, Schedule]
         self._reranker: HttpReranker | None = None
         self._ingest: IngestPorts
@@ -168,6 +171,7 @@ class Standalone:
             self.registry,
             self.settings.limits,
             self.settings.ingest,
+            extractor=load_extractor(self.settings.ingest.extractor),
             model=ExtractionBackend(self.extractor, self.extractor) if self.extractor is not None else None,
         )
         self.index_engine = EdgeIndexes(storage.data_dir, self.folders, self.embedders, self.indexes, self.indexer)
@@ -175,11 +179,13 @@ class Standalone:
         self.reindexing = BackgroundReindexing(Reindexing(self.graph, self.index_engine))
         self._stack.push_async_callback(self.reindexing.close)
 
-    def _open_extractor(self) -> Extractor | None:
+    def _open_extractor(self) -> PendingExtractor | None:
         settings, model = self.settings, self._model
         if model is None:
             return None
-        extractor = Extractor.of(self.graph, model, self.registry, settings.llm, settings.limits, settings.ingest)
+        extractor = PendingExtractor.of(
+            self.graph, model, self.registry, settings.llm, settings.limits, settings.ingest
+        )
         self._stack.push_async_callback(extractor.close)
         return extractor
 
@@ -225,6 +231,8 @@ class Standalone:
 
     def start_indexer(self) -> None:
         """Start the indexer, the scheduled jobs and the rebuilding of a lost index, until ``close``."""
+        if self._ingest.extractor is None:
+            _log.info(NOTHING_EXTRACTED)
         start_background_task(self.indexer.run(), self._stack, "indexer")
         start_background_task(self.expiry.run(self.settings.ingest.expiry_seconds), self._stack, "expiry")
         if self._uses is not None:
@@ -268,6 +276,24 @@ class Standalone:
     async def embedding_metrics(self) -> bytes:
         """Return the metrics of the embedding process; empty while there is none or it does not answer."""
         return await self.embedders.metrics(self.indexes.read_index.model)
+
+    def memory(self, *, alone: bool = False) -> Memory:
+        """Return the open stores for operations, throttled so that questions run first."""
+        indexes = throttled_indexes(self.indexes, self._throttle)
+        return Memory(
+            settings=self.settings,
+            registry=self.registry,
+            graph=throttled(self.graph, self._throttle),
+            keys=self.keys,
+            open_vectors=indexes.open_vectors,
+            queue=self.indexer,
+            extraction_queue=self.extractor or NullQueue(),
+            data_dir=self.data_dir.path,
+            alone=alone,
+            yield_to_foreground=self._throttle.yield_to_foreground,
+            indexes=indexes,
+            model=self._model,
+        )
 
     @property
     def keys(self) -> SqliteKeyRing:
