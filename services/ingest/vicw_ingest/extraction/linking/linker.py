@@ -27,15 +27,16 @@ class EntityLinker:
         transaction: GraphTransaction,
         registry: EdgeRegistry,
         now: datetime,
-        root: Node,
-        hub_edges: int,
+        known_entities: KnownEntities,
+        request_items: Mapping[str, Node],
     ) -> None:
+        """``request_items`` are the request's own items by id: they are not stored yet."""
         self._transaction = transaction
         self._registry = registry
         self._now = now
         self._edge_factory = EdgeFactory(registry, now)
-        self.known_entities = KnownEntities(transaction, now, root, hub_edges)
-        self.request_items: dict[str, Node] = {}  # the request's own items by id: not stored yet
+        self._known_entities = known_entities
+        self._request_items = request_items
 
     async def link(self, item_extraction: ItemExtraction) -> LinkedExtraction:
         """Return the nodes and edges of one item. Forbidden and unresolved relations are dropped."""
@@ -53,7 +54,7 @@ class EntityLinker:
         descriptions: dict[str, str | None] = {}
         longer_names = full_names(item_extraction.extraction.entities)
         for entity in item_extraction.extraction.entities:
-            node = ends[entity.key] = self.known_entities.resolve(longer_names.get(entity.key, entity))
+            node = ends[entity.key] = self._known_entities.resolve(longer_names.get(entity.key, entity))
             if node is not None:
                 result.entities.append(node)
                 descriptions[node.uid] = descriptions.get(node.uid) or entity.description
@@ -88,7 +89,7 @@ class EntityLinker:
             if end.startswith(f"{ITEM}:")
         }
         items = await self._transaction.items([key.removeprefix(f"{ITEM}:") for key in sorted(keys)]) if keys else {}
-        items |= {name: node for name, node in self.request_items.items() if item_key(name) in keys}
+        items |= {name: node for name, node in self._request_items.items() if item_key(name) in keys}
         return {item_key(name): node for name, node in items.items() if node.retired_at is None}
 
     def _edges(
@@ -98,7 +99,7 @@ class EntityLinker:
             source, target = ends.get(relation.source), ends.get(relation.target)
             if source is None or target is None or source.uid == target.uid:
                 continue
-            if relation.type == "MENTIONS" and target.uid in self.known_entities.hubs:
+            if relation.type == "MENTIONS" and target.uid in self._known_entities.hubs:
                 continue  # a hub is too common to discriminate
             try:
                 self._registry.check(relation.type, source.label, target.label, target_subtype=target.subtype)
@@ -113,7 +114,7 @@ class EntityLinker:
     ) -> Iterator[Edge]:
         """Yield MENTIONS edges from the item to its entities, so that a search need not know its passages."""
         by = "rules:name" if by == "rules" else by
-        for node in {node.uid: node for node in result.entities if node.uid not in self.known_entities.hubs}.values():
+        for node in {node.uid: node for node in result.entities if node.uid not in self._known_entities.hubs}.values():
             yield mention_edge(self._edge("MENTIONS", item, node, item, by), descriptions.get(node.uid))
 
     def _edge(
