@@ -25,6 +25,10 @@ setup: .venv/.runtime ## Install what VICW needs into .venv (the first time buil
 serve: setup ## Set everything up, then serve on http://127.0.0.1:8080 (HOST=, PORT=)
 	$(BIN)/vicw serve --host $(HOST) --port $(PORT)
 
+.PHONY: bench
+bench: setup ## Add the command `vicw bench`, which measures (docs/bench.md)
+	scripts/setup --no-dev --inexact --extra bench
+
 ##@ The platform, in containers (SIZE=16gb for a large machine)
 
 .PHONY: up

@@ -28,7 +28,7 @@ def no_consolidation_at_work() -> Iterator[None]:
     For all tests at once: a patch of each would be undone last, and what a test breaks stay so until its stores close.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("vicw_sleep.reconcile.AT_WORK_SECONDS", 0.0)
+        patch.setattr("vicw_sleep.reconcile.discrepancies.AT_WORK_SECONDS", 0.0)
         yield
 
 

@@ -10,11 +10,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, cast
 
-REST_FACTOR = 12.0
-"""Length of the rest after a step, as a multiple of the step's duration, so that a request seldom waits for one.
+from vicw_shared.settings.concerns import REST_FACTOR
 
-0 turns throttling off.
-"""
 SLICE_SECONDS = 0.005
 """Consecutive steps that together take less than this count as one: reading three nodes needs no rest."""
 NOTICED_SECONDS = 0.02

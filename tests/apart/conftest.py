@@ -12,7 +12,7 @@ from support.servers.neo4j.server import Neo4jProcess, Neo4jServer
 from support.servers.qdrant import QdrantProcess, QdrantServer
 from support.servers.redis import RedisProcess, RedisServer
 from support.stores.neo4j import empty_neo4j
-from vicw_embedding import minilm
+from vicw_embedding.models import minilm
 
 type Prepared = Callable[[Path], AbstractContextManager[Platform]]
 """Makes a platform over the run's servers, empty and not started, with this folder of models."""

@@ -25,6 +25,8 @@ from support.servers.qdrant import QDRANT
 from support.servers.run import Run
 from support.stores.neo4j import open_neo4j
 from support.stores.qdrant import collections_for_tests
+from vicw_bench.speed.seeded import SeededEmbedder
+from vicw_bench.speed.synthetic import Chat
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.pipeline import IngestPorts, ingest
 from vicw_shared.adapters.data_dir import DataDir
@@ -41,8 +43,6 @@ from vicw_shared.settings import IngestSettings, LimitSettings
 from vicw_sleep.archive.exporter import ExportSelection, ExportSource, export
 from vicw_sleep.archive.importer import ImportTarget, import_archive
 from vicw_sleep.archive.validator import validate
-from vicw_standalone.bench.seeded import SeededEmbedder
-from vicw_standalone.bench.synthetic import Chat
 
 TELLING = """
 import sys

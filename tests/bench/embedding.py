@@ -24,9 +24,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import aiohttp
 
 from bench import shaped
-from vicw_embedding.engine import BATCH_TOKENS
-from vicw_embedding.model_files import read_card
-from vicw_embedding.native import NativeContext, NativeModel, pin_workers
+from vicw_embedding.engine.engine import BATCH_TOKENS
+from vicw_embedding.engine.native import NativeContext, NativeModel, pin_workers
+from vicw_embedding.models.model_files import read_card
 from vicw_shared.http.serve import fast_loop
 from vicw_shared.ports.embedder import Lane
 

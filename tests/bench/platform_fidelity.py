@@ -22,7 +22,7 @@ from support.servers.neo4j.server import NEO4J
 from support.servers.qdrant import QDRANT
 from support.servers.redis import REDIS
 from support.servers.run import Run
-from vicw_embedding import minilm
+from vicw_embedding.models import minilm
 
 _AS_DEPLOYED = ("VICW_INGEST_BATCH", "VICW_REDIS_POLL_SECONDS", "VICW_INGEST_WAIT_SECONDS")
 

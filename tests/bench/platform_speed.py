@@ -34,7 +34,12 @@ from support.servers.qdrant import QDRANT
 from support.servers.redis import REDIS
 from support.servers.run import Run
 from support.servers.sources import Source
-from vicw_embedding import minilm
+from vicw_bench.speed.ingest import embed_all, post_all
+from vicw_bench.speed.retrieve import ask
+from vicw_bench.speed.seeded import SeededEmbedder
+from vicw_bench.speed.server import children, disk_mb, resident
+from vicw_bench.speed.synthetic import Chat
+from vicw_embedding.models import minilm
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.pipeline import IngestPorts, ingest
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
@@ -45,11 +50,6 @@ from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.ports import ModelIdentity, Nodes
 from vicw_shared.settings import IngestSettings, LimitSettings, Neo4jSettings, QdrantSettings
 from vicw_shared.wrapper import wrap
-from vicw_standalone.bench.ingest_speed import embed_all, post_all
-from vicw_standalone.bench.seeded import SeededEmbedder
-from vicw_standalone.bench.server import children, disk_mb, resident
-from vicw_standalone.bench.speed import ask
-from vicw_standalone.bench.synthetic import Chat
 
 WARM_UP = 300
 """So many questions until Java has compiled what answers them."""

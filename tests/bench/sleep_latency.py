@@ -18,11 +18,11 @@ from pathlib import Path
 
 import httpx
 
-from vicw_embedding import minilm
-from vicw_standalone.bench.ingest_speed import post_all
-from vicw_standalone.bench.server import RunningServer, serve
-from vicw_standalone.bench.speed import Latency, ask
-from vicw_standalone.bench.synthetic import Chat
+from vicw_bench.speed.ingest import post_all
+from vicw_bench.speed.retrieve import Latency, ask
+from vicw_bench.speed.server import RunningServer, serve
+from vicw_bench.speed.synthetic import Chat
+from vicw_embedding.models import minilm
 
 _WARM_UP = 100
 _LOOK_SECONDS = 0.5

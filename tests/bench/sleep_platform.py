@@ -32,10 +32,10 @@ from support.servers.qdrant import QDRANT
 from support.servers.redis import REDIS
 from support.servers.run import Run
 from support.servers.sources import Source
-from vicw_embedding import minilm
-from vicw_standalone.bench.ingest_speed import post_all
-from vicw_standalone.bench.speed import Latency, ask
-from vicw_standalone.bench.synthetic import Chat
+from vicw_bench.speed.ingest import post_all
+from vicw_bench.speed.retrieve import Latency, ask
+from vicw_bench.speed.synthetic import Chat
+from vicw_embedding.models import minilm
 
 _NIGHT_SECONDS = 300.0
 _LOOK_SECONDS = 0.5

@@ -25,12 +25,12 @@ from numpy.typing import NDArray
 
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import settings_for
+from vicw_bench.speed.synthetic import Chat
 from vicw_ingest.pipeline import ingest
 from vicw_shared.ports import Lane
 from vicw_shared.settings import ConsolidationSettings
 from vicw_shared.wire.ingest import IngestRequest
 from vicw_sleep.consolidation.job import consolidate_slice
-from vicw_standalone.bench.synthetic import Chat
 from vicw_standalone.wiring import Standalone
 
 ASLEEP = ConsolidationSettings(hours=0, used_hours=0)

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from support.processes.server import Server, require_clean, temporary_directory
-from vicw_embedding import minilm
+from vicw_embedding.models import minilm
 
 type Serve = Callable[..., Server]
 

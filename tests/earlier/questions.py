@@ -25,7 +25,7 @@ from vicw_shared.settings import IngestSettings, RetrievalSettings
 from vicw_shared.wire.retrieve import RetrieveRequest
 from vicw_sleep.archive.importer import import_archive
 from vicw_sleep.archive.validator import validate
-from vicw_sleep.check import check
+from vicw_sleep.check.service import check
 from vicw_standalone.archive.embedded import open_target
 from vicw_standalone.wiring import Standalone
 

@@ -12,7 +12,7 @@ _PAGE = _ROOT / "docs" / "architecture.md"
 _PATH = re.compile(r"`((?:[\w.-]+/)+[\w.-]*|[\w-]+\.(?:py|yml))`")
 _BASES = ["", "shared", "shared/vicw_shared", "client"] + [
     f"services/{name}{package}"
-    for name in ("ingest", "retrieval", "sleep", "embedding", "standalone")
+    for name in ("ingest", "retrieval", "sleep", "embedding", "standalone", "bench")
     for package in ("", f"/vicw_{name}")
 ]
 """A path may begin at the top, or inside the package that the text is about."""

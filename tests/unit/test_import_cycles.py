@@ -20,6 +20,7 @@ PACKAGES = (
     "vicw_sleep",
     "vicw_embedding",
     "vicw_standalone",
+    "vicw_bench",
 )
 type Imports = Mapping[str, Iterable[str]]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from vicw_embedding.serving import gate, listen, run
+from vicw_embedding.process.serving import gate, listen, run
 from vicw_shared.settings.concerns import EmbeddingSettings, LimitSettings, LogSettings, ServerSettings, StorageSettings
 from vicw_shared.settings.telemetry import TraceSettings
 from vicw_shared.settings.variables import named_by_variable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import APIRouter, Header, Request, Response, Security
 
 from vicw_embedding import metrics
-from vicw_embedding.serving import CLIENT_DISCONNECTED, cancel_on_disconnect
+from vicw_embedding.process.serving import CLIENT_DISCONNECTED, cancel_on_disconnect
 from vicw_shared.errors import OverloadedError
 from vicw_shared.http import PROBES, Gate, bearer_scheme, refusals
 from vicw_shared.ports.embedder import Lane

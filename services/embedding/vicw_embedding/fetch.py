@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from vicw_embedding import hub, minilm, model_files
+from vicw_embedding.models import hub, minilm, model_files
 from vicw_embedding.wiring import models_dir
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.errors import VicwError

@@ -11,7 +11,7 @@ from vicw_shared.ports.embedder import Lane
 from vicw_shared.telemetry.stages import SECONDS as BOUNDS
 
 if TYPE_CHECKING:
-    from vicw_embedding.engine import Engine
+    from vicw_embedding.engine.engine import Engine
 
 TEXTS = Counter("vicw_embedding_texts_total", "Texts embedded", ["lane"])
 TOKENS = Counter("vicw_embedding_tokens_total", "Tokens read by the model, special ones included", ["lane"])

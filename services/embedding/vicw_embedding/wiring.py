@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vicw_embedding import metrics, model_files
-from vicw_embedding.batcher import Batcher
-from vicw_embedding.engine import Engine, EngineOptions
+from vicw_embedding import metrics
+from vicw_embedding.engine.batcher import Batcher
+from vicw_embedding.engine.engine import Engine, EngineOptions
+from vicw_embedding.models import model_files
 
 if TYPE_CHECKING:
-    from vicw_embedding.model_files import ModelFile
+    from vicw_embedding.models.model_files import ModelFile
     from vicw_shared.settings.concerns import EmbeddingSettings, StorageSettings
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from vicw_ingest.erasure.service import Eraser
+from vicw_ingest.erasure.eraser import Eraser
 from vicw_ingest.eviction.service import Eviction
+from vicw_ingest.expiry.service import Expiry
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of
 from vicw_ingest.llm_queue.extractor import Extractor
 from vicw_ingest.llm_queue.requests import ExtractionBackend
 from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.settings import IngestServiceSettings
-from vicw_ingest.versions.expiry import Expiry
 from vicw_shared.adapters.celery_queue import EXTRACT, EXTRACT_QUEUE, CeleryQueue
 from vicw_shared.adapters.openai_language import open_language_model
 from vicw_shared.background import start_background_task

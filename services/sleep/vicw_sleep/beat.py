@@ -50,8 +50,8 @@ from vicw_shared.errors import VicwError
 from vicw_shared.liveness import touch
 from vicw_shared.logs import configure_logs
 from vicw_shared.telemetry.serving import serve_metrics
-from vicw_sleep.jobs import ScheduledJob, schedules
-from vicw_sleep.schedule import Schedule
+from vicw_sleep.schedule.cron import Schedule
+from vicw_sleep.schedule.jobs import ScheduledJob, schedules
 from vicw_sleep.settings import SleepServiceSettings
 
 LOCK = "vicw:beat"

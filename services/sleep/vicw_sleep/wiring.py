@@ -11,9 +11,9 @@ from vicw_shared.background_throttle import RemoteLoadThrottle, throttled, yield
 from vicw_shared.indexes import Indexes
 from vicw_shared.platform.wiring import PlatformWiring
 from vicw_shared.throttled_indexes import throttled_indexes
+from vicw_sleep.consolidation.llm_requests import LlmRequester, llm_requester
 from vicw_sleep.consolidation.service import Consolidation, OnBatch
 from vicw_sleep.dream.service import Dreamer
-from vicw_sleep.llm_requests import LlmRequester, llm_requester
 from vicw_sleep.resolve.service import EntityResolver
 from vicw_sleep.settings import SleepServiceSettings
 

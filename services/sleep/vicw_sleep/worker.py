@@ -41,14 +41,15 @@ from vicw_sleep.consolidation.service import ConsolidationReport
 from vicw_sleep.consolidation.source_reader import FlowBookmark
 from vicw_sleep.dream.job import dream_slice as run_dream_slice
 from vicw_sleep.dream.service import DreamBookmark, DreamReport
-from vicw_sleep.job_lock import SECONDS, JobLock
-from vicw_sleep.jobs import ScheduledJob
 from vicw_sleep.mirror.job import sync_mirror
-from vicw_sleep.reconcile import ReconcileBookmark, ReconcileReport, ReconcileSide, forget_receipts
-from vicw_sleep.reconcile import reconcile as reconcile_page
+from vicw_sleep.reconcile.model import ReconcileBookmark, ReconcileReport, ReconcileSide
+from vicw_sleep.reconcile.receipts import forget_receipts
+from vicw_sleep.reconcile.service import reconcile as reconcile_page
 from vicw_sleep.resolve.job import resolve_slice as run_resolve_slice
 from vicw_sleep.resolve.service import ResolveBookmark, ResolveReport
-from vicw_sleep.scheduler import Slice
+from vicw_sleep.schedule.job_lock import SECONDS, JobLock
+from vicw_sleep.schedule.jobs import ScheduledJob
+from vicw_sleep.schedule.scheduler import Slice
 from vicw_sleep.settings import SleepServiceSettings
 from vicw_sleep.wiring import SleepWiring
 

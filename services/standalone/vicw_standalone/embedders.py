@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import httpx
 
-from vicw_embedding import model_files
-from vicw_embedding.supervisor import EmbeddingProcess
+from vicw_embedding.models import model_files
+from vicw_embedding.process.supervisor import EmbeddingProcess
 from vicw_shared.adapters.embedders import EmbeddingServers
 from vicw_shared.adapters.null_engines import NullEmbedder
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder

@@ -13,12 +13,14 @@ from vicw_shared.clock import now
 from vicw_shared.indexes import Indexes
 from vicw_sleep.consolidation.job import keep_consolidating
 from vicw_sleep.dream.job import keep_dreaming
-from vicw_sleep.jobs import ScheduledJob
 from vicw_sleep.mirror.job import keep_mirrored
-from vicw_sleep.reconcile import ReconcileBookmark, forget_receipts, reconcile
+from vicw_sleep.reconcile.model import ReconcileBookmark
+from vicw_sleep.reconcile.receipts import forget_receipts
+from vicw_sleep.reconcile.service import reconcile
 from vicw_sleep.resolve.job import keep_resolving
-from vicw_sleep.schedule import Schedule
-from vicw_sleep.scheduler import SLICE_SECONDS, run_on_schedule
+from vicw_sleep.schedule.cron import Schedule
+from vicw_sleep.schedule.jobs import ScheduledJob
+from vicw_sleep.schedule.scheduler import SLICE_SECONDS, run_on_schedule
 from vicw_standalone.maintenance import Maintenance
 from vicw_standalone.settings import StandaloneSettings
 

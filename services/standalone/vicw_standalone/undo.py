@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from vicw_ingest.eviction.service import EVICT
-from vicw_ingest.versions.expiry import EXPIRE
+from vicw_ingest.expiry.service import EXPIRE
 from vicw_shared.clock import now
 from vicw_shared.edge_factory import DREAM, RESOLVE
 from vicw_shared.errors import MissingRecordError

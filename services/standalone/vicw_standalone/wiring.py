@@ -8,13 +8,13 @@ from contextlib import AsyncExitStack
 
 import structlog
 
-from vicw_embedding.supervisor import ChatProcess
+from vicw_embedding.process.supervisor import ChatProcess
+from vicw_ingest.expiry.service import Expiry
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of
 from vicw_ingest.llm_queue.extractor import Extractor
 from vicw_ingest.llm_queue.requests import ExtractionBackend
 from vicw_ingest.pipeline import IngestPorts
-from vicw_ingest.versions.expiry import Expiry
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_shared.adapters import openai_language
@@ -25,6 +25,7 @@ from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.database import MAPPED_MB
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
+from vicw_shared.archive.import_marker import require_no_import
 from vicw_shared.background import start_background_task
 from vicw_shared.background_throttle import BackgroundThrottle
 from vicw_shared.clock import now
@@ -33,11 +34,11 @@ from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Indexes, store_status
 from vicw_shared.ports import Embedder, VectorStore
 from vicw_shared.settings import LlmSettings
-from vicw_sleep.archive.import_marker import require_no_import
-from vicw_sleep.jobs import ScheduledJob, schedules
-from vicw_sleep.llm_requests import llm_requester
-from vicw_sleep.reconcile import forget_receipts, reconcile
-from vicw_sleep.schedule import Schedule
+from vicw_sleep.consolidation.llm_requests import llm_requester
+from vicw_sleep.reconcile.receipts import forget_receipts
+from vicw_sleep.reconcile.service import reconcile
+from vicw_sleep.schedule.cron import Schedule
+from vicw_sleep.schedule.jobs import ScheduledJob, schedules
 from vicw_standalone import scheduled_jobs
 from vicw_standalone.embedders import Embedders
 from vicw_standalone.maintenance import Maintenance

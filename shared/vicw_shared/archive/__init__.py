@@ -1,10 +1,13 @@
 """Format of an export on disk (docs/export.md): its files and their content.
 
-Uses no store and no engine. ``vicw_sleep.archive`` exports a store to this format and imports it.
+``import_marker`` notes in a store which import it has begun. ``vicw_sleep.archive`` exports a store to this format and
+imports it.
 """
 
 from vicw_shared.errors import FieldProblem, InvalidInputError
 
+PACKED = ".tar.gz"
+"""Suffix of a packed backup."""
 AGAIN = "Make the export again, or take another copy of it; nothing was imported"
 
 

@@ -10,9 +10,11 @@ from pydantic import AfterValidator, Field, SecretStr
 from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from vicw_shared.background_throttle import REST_FACTOR
 from vicw_shared.model.keys import tenant_flaw
 from vicw_shared.settings.secrets import WithSecrets
+
+REST_FACTOR = 12.0
+"""Length of a background step's rest, as a multiple of the step's duration, so that a request seldom waits for one."""
 
 
 def config(prefix: str) -> SettingsConfigDict:

@@ -22,9 +22,9 @@ from contract.sleep.test_consolidation import sound, tell, turn
 from support.stores.pairs import Side, asked_for, embedded
 from vicw_ingest.erasure.record import fingerprints_of
 from vicw_ingest.erasure.selection import ErasureSelection
+from vicw_shared.archive.import_marker import mark_abandoned
 from vicw_shared.errors import MissingRecordError, StateConflictError
 from vicw_shared.model import Label
-from vicw_sleep.archive.import_marker import mark_abandoned
 from vicw_standalone.erasure.embedded import choose_half, settle_half
 
 

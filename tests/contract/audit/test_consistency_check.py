@@ -23,8 +23,8 @@ from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.points import payload_of
 from vicw_shared.ports import GraphTransaction, Lane, Nodes, Passages, Point
 from vicw_shared.uids import edge_id
-from vicw_sleep import flow_steps
-from vicw_sleep.check import CheckLimits, check
+from vicw_sleep.check.flow_steps import gaps
+from vicw_sleep.check.service import CheckLimits, check
 
 _SECONDS_APART = 60
 _SMALL_PAGES = CheckLimits(page=4)
@@ -216,7 +216,7 @@ async def test_a_flow_step_stored_between_two_passes_is_no_gap(side: Side) -> No
         async def count(self, label: Label) -> int:
             return await graph.audit.count(label)
 
-    assert await flow_steps.gaps(Busy(), 10, lambda done: None) == ([], 0)  # type: ignore[arg-type]
+    assert await gaps(Busy(), 10, lambda done: None) == ([], 0)  # type: ignore[arg-type]
 
 
 async def test_a_violation_repaired_during_the_check_is_not_reported(side: Side) -> None:

@@ -21,9 +21,10 @@ from contract.sleep.test_dreams import items as alike
 from contract.sleep.test_dreams import run as dream_of
 from contract.sleep.test_dreams import tell as note_down
 from support.stores.pairs import START, Side, asked_for
+from vicw_ingest.erasure.eraser import Eraser, ErasureReport
 from vicw_ingest.erasure.record import batch_record, fingerprints_of, sealed_note
+from vicw_ingest.erasure.residue_scan import Residue, scan_store
 from vicw_ingest.erasure.selection import ErasureSelection, choose_context, choose_items, choose_person, choose_tenant
-from vicw_ingest.erasure.service import Eraser, ErasureReport
 from vicw_shared.errors import MissingRecordError, StateConflictError
 from vicw_shared.fingerprints import FingerprintFinder, Fingerprints, new_key
 from vicw_shared.model import Label
@@ -40,7 +41,6 @@ from vicw_shared.ports import (
 )
 from vicw_shared.wire.ingest import IngestResponse
 from vicw_sleep.consolidation.batches import ConsolidationRules
-from vicw_sleep.residue_scan import Residue, scan_store
 
 _SECRET = "Quirin Zeltner keeps the vermilion lockbox under the third stair of the Halde observatory."
 

@@ -214,7 +214,7 @@ async def test_a_duplicate_takes_over_the_text_of_a_changed_or_expired_source(
         "e": CACHE,
     }
     assert (await side.retrieve({"query": REPAIR}, "t")).results[0].id == "x"
-    monkeypatch.setattr("vicw_ingest.versions.expiry.now", lambda: OVER)
+    monkeypatch.setattr("vicw_ingest.expiry.service.now", lambda: OVER)
     assert await side.expire() == 1
     await side.indexer.drain()
     later = {"query": REPAIR, "query_time": (OVER + timedelta(hours=1)).isoformat()}

@@ -15,7 +15,7 @@ from support.stores.graph_queries import GraphClient
 from support.stores.pairs import Side, asked_for
 from vicw_ingest.erasure.record import fingerprints_of
 from vicw_ingest.erasure.selection import choose_items
-from vicw_ingest.versions.expiry import EXPIRE, Expiry
+from vicw_ingest.expiry.service import EXPIRE, Expiry
 from vicw_shared.clock import now
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.edges import SOURCE_ITEM
@@ -37,7 +37,7 @@ def at(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Let it be another time for whoever writes."""
 
     def be(instant: datetime) -> None:
-        for module in ("vicw_ingest.versions.expiry", "vicw_ingest.pipeline"):
+        for module in ("vicw_ingest.expiry.service", "vicw_ingest.pipeline"):
             monkeypatch.setattr(f"{module}.now", lambda: instant)
 
     return be

@@ -17,7 +17,7 @@ from support.generators.example_count import TIMES
 from support.generators.requests import RETRACTIONS, UPDATES
 from support.stores.graph_records import Graph, edge, node, put
 from support.stores.pairs import Clockwork, embedded
-from vicw_ingest.versions.expiry import Expiry
+from vicw_ingest.expiry.service import Expiry
 from vicw_shared.errors import FixableError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.ports import GraphTransaction

@@ -18,7 +18,7 @@ from contract.sleep.test_consolidation_job import GRACE, LATER, RULES, run, turn
 from contract.sleep.test_consolidation_job import consolidation as consolidation_of
 from support.stores.pairs import Side, asked_for
 from vicw_shared.ports import Outcome, Steps
-from vicw_sleep.reconcile import reconcile
+from vicw_sleep.reconcile.service import reconcile
 
 
 class KilledError(Exception):

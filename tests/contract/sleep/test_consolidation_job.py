@@ -25,10 +25,10 @@ from vicw_shared.uids import chunk_uid
 from vicw_sleep.consolidation.batches import ConsolidationRules
 from vicw_sleep.consolidation.job import CatchUpResult, ContextRun, catch_up
 from vicw_sleep.consolidation.job import consolidate_slice as take_turn
+from vicw_sleep.consolidation.llm_requests import LlmRequester
 from vicw_sleep.consolidation.service import Consolidation, ConsolidationReport
 from vicw_sleep.consolidation.source_reader import FlowBookmark
-from vicw_sleep.llm_requests import LlmRequester
-from vicw_sleep.reconcile import reconcile
+from vicw_sleep.reconcile.service import reconcile
 
 LATER = datetime.now(START.tzinfo) + timedelta(hours=2)
 RULES = ConsolidationRules(before=LATER, min_cohesion=0.0)
@@ -213,7 +213,7 @@ async def test_a_consolidation_whose_macro_event_expired_cannot_be_undone(
 ) -> None:
     await tell(side, turns(5, expires_at=LATER.isoformat()))
     await run(side)
-    monkeypatch.setattr("vicw_ingest.versions.expiry.now", lambda: LATER + timedelta(hours=1))
+    monkeypatch.setattr("vicw_ingest.expiry.service.now", lambda: LATER + timedelta(hours=1))
     assert await side.expire() == 1
     nodes, edges = await side.nodes(), await side.edges()
     (step,) = await side.graph.scan(Steps(tenant="t", task="consolidate"), limit=9)

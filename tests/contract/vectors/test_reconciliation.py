@@ -16,7 +16,8 @@ from support.stores.pairs import Side, asked_for
 from vicw_shared.clock import now
 from vicw_shared.model import Label
 from vicw_shared.ports import Lane, Point
-from vicw_sleep.reconcile import ReconcileBookmark, ReconcileReport, reconcile
+from vicw_sleep.reconcile.model import ReconcileBookmark, ReconcileReport
+from vicw_sleep.reconcile.service import reconcile
 
 NOTHING = ReconcileReport(missing=0, stale=0, orphaned=0, next=None)
 

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from support.models import tiny_gguf
-from vicw_embedding.supervisor import EmbeddingProcess
+from vicw_embedding.process.supervisor import EmbeddingProcess
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import SettingsError
 from vicw_shared.ports.embedder import Lane
@@ -151,7 +151,7 @@ def test_an_orphaned_embedding_process_ends_and_cleans_up(settings: EmbeddingSet
     script = (
         "import asyncio, sys\n"
         "from pathlib import Path\n"
-        "from vicw_embedding.supervisor import EmbeddingProcess\n"
+        "from vicw_embedding.process.supervisor import EmbeddingProcess\n"
         "from vicw_shared.settings.concerns import EmbeddingSettings\n"
         "async def main():\n"
         f"    process = EmbeddingProcess(EmbeddingSettings(model={settings.model!r}), Path({str(tmp_path)!r}))\n"
@@ -179,7 +179,7 @@ def test_the_embedding_process_logs_at_its_parents_level(
     script = (
         "import asyncio\n"
         "from pathlib import Path\n"
-        "from vicw_embedding.supervisor import EmbeddingProcess\n"
+        "from vicw_embedding.process.supervisor import EmbeddingProcess\n"
         "from vicw_shared.adapters.openai_embedder import OpenAIEmbedder\n"
         "from vicw_shared.logs import configure_logs\n"
         "from vicw_shared.ports.embedder import Lane\n"

@@ -10,7 +10,8 @@ import pytest
 from integration.platform.conftest import engines, fill, index, lose, store
 from support.fakes.embedding_server import EmbeddingServer, serve_embeddings
 from vicw_shared.errors import UnavailableError
-from vicw_sleep.reconcile import ReconcileBookmark, reconcile
+from vicw_sleep.reconcile.model import ReconcileBookmark
+from vicw_sleep.reconcile.service import reconcile
 from vicw_standalone.reindex.platform import open_platform, reindex
 
 

@@ -15,7 +15,7 @@ from vicw_shared.adapters.celery_queue import RESOLVE, make_celery
 from vicw_shared.ports import Steps
 from vicw_shared.settings import RedisSettings
 from vicw_shared.wire.ingest import IngestRequest
-from vicw_sleep.job_lock import key_of
+from vicw_sleep.schedule.job_lock import key_of
 
 pytestmark = pytest.mark.process
 _FAMILIES = ("Alves", "Berg", "Costa")

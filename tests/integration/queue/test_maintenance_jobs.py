@@ -15,7 +15,7 @@ from vicw_shared.adapters.celery_queue import CATCH_UP, CONSOLIDATE, EVICT, make
 from vicw_shared.ports import Flow, FlowEvents, Steps
 from vicw_shared.settings import RedisSettings
 from vicw_shared.wire.ingest import IngestRequest
-from vicw_sleep.jobs import CATCH_UP_CONSOLIDATION
+from vicw_sleep.schedule.jobs import CATCH_UP_CONSOLIDATION
 
 pytestmark = pytest.mark.process
 THINGS = "amulet lighthouse violin bakery orchard telescope ferry castle notebook glacier parrot harbour".split()

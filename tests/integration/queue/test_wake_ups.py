@@ -30,7 +30,7 @@ from vicw_shared.adapters.celery_queue import (
 )
 from vicw_shared.settings import RedisSettings
 from vicw_sleep.beat import Tick, send_due
-from vicw_sleep.job_lock import JobLock, key_of
+from vicw_sleep.schedule.job_lock import JobLock, key_of
 
 DATABASE = 3
 

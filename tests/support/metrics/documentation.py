@@ -11,7 +11,15 @@ from typing import Any, NamedTuple
 from prometheus_client import REGISTRY
 
 ROOT = Path(__file__).parents[3]
-_PACKAGES = ("vicw_shared", "vicw_ingest", "vicw_retrieval", "vicw_sleep", "vicw_embedding", "vicw_standalone")
+_PACKAGES = (
+    "vicw_shared",
+    "vicw_ingest",
+    "vicw_retrieval",
+    "vicw_sleep",
+    "vicw_embedding",
+    "vicw_standalone",
+    "vicw_bench",
+)
 _ROW = re.compile(r"^\| `(vicw_\w+)` \| (\w+) \| ((?:`\w+`(?:, )?)*) ?\| (.+) \|$", re.MULTILINE)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import gguf
 import numpy as np
 
-from vicw_embedding.model_files import ModelFile, sha256
+from vicw_embedding.models.model_files import ModelFile, sha256
 from vicw_shared.embedding_models import EmbeddingModel, Pooling
 
 SIZE = 1024

@@ -23,7 +23,7 @@ from support.servers.qdrant import QdrantServer
 from support.servers.redis import RedisServer
 from vicw_shared.adapters.celery_queue import make_celery
 from vicw_shared.settings import RedisSettings
-from vicw_sleep.job_lock import key_of
+from vicw_sleep.schedule.job_lock import key_of
 
 START_SECONDS = 90.0
 WORKER = ("celery", "-A", "vicw_ingest.worker", "worker", "-Q", "ingest", "-l", "info")

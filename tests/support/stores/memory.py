@@ -27,7 +27,7 @@ from vicw_shared.settings import (
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse
 from vicw_shared.wire.retract import RetractRequest
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
-from vicw_sleep.check import CheckReport, check
+from vicw_sleep.check.service import CheckReport, check
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.wiring import Standalone
 

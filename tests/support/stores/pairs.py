@@ -23,12 +23,12 @@ from support.stores.graph_records import Graph
 from support.stores.memory import TYPED_EDGES
 from support.stores.neo4j import empty_neo4j, open_neo4j
 from support.stores.qdrant import collections_for_tests, server_if_any
+from vicw_ingest.expiry.service import Expiry
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of
 from vicw_ingest.knowledge.page_list import list_pages
 from vicw_ingest.llm_queue.requests import ExtractionBackend
 from vicw_ingest.pipeline import IngestPorts, ingest, job_status
-from vicw_ingest.versions.expiry import Expiry
 from vicw_ingest.versions.retraction import retract
 from vicw_retrieval.access.scope import scope_of
 from vicw_retrieval.pipeline import retrieve
@@ -45,8 +45,8 @@ from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
 from vicw_shared.wire.knowledge import KnowledgeQuery, KnownPages
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
-from vicw_sleep.check import CheckLimits, CheckReport, check
-from vicw_sleep.reconcile import reconcile
+from vicw_sleep.check.service import CheckLimits, CheckReport, check
+from vicw_sleep.reconcile.service import reconcile
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 """The first instant of every story; each operation takes a minute."""
@@ -64,7 +64,7 @@ class Clockwork:
         self._random = random.Random()
 
     def install(self, patch: pytest.MonkeyPatch) -> None:
-        asks = ("pipeline", "versions.retraction", "versions.expiry", "knowledge.bridges.builder")
+        asks = ("pipeline", "versions.retraction", "expiry.service", "knowledge.bridges.builder")
         for module in (*(f"vicw_ingest.{name}" for name in asks), "vicw_retrieval.pipeline"):
             patch.setattr(f"{module}.now", lambda: self.now)
         drawn = SimpleNamespace(uuid4=lambda: uuid.UUID(int=self._random.getrandbits(128), version=4))

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from support.models import tiny_gguf
-from vicw_embedding import metrics, model_files
-from vicw_embedding.engine import Engine, EngineOptions
-from vicw_embedding.model_files import ModelFile
+from vicw_embedding import metrics
+from vicw_embedding.engine.engine import Engine, EngineOptions
+from vicw_embedding.models import model_files
+from vicw_embedding.models.model_files import ModelFile
 from vicw_shared.settings.concerns import EmbeddingSettings
 
 

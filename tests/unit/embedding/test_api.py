@@ -14,10 +14,10 @@ from pydantic import SecretStr
 from support.metrics.counters import metric_increase
 from vicw_embedding import wiring
 from vicw_embedding.app import create_app
-from vicw_embedding.batcher import Batcher
-from vicw_embedding.engine import Engine
-from vicw_embedding.model_files import ModelFile
-from vicw_embedding.serving import gate
+from vicw_embedding.engine.batcher import Batcher
+from vicw_embedding.engine.engine import Engine
+from vicw_embedding.models.model_files import ModelFile
+from vicw_embedding.process.serving import gate
 from vicw_embedding.wiring import ServedModel
 from vicw_shared.errors import InvalidInputError, SettingsError
 from vicw_shared.ports.embedder import Lane

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from support.fakes.model_hub import REPOSITORY, Hub, serve_hub
-from unit.embedding.test_hub import FILE, NAME, set_endpoint
+from unit.embedding.models.test_hub import FILE, NAME, set_endpoint
 from vicw_embedding import fetch as one_shot
-from vicw_embedding import minilm
+from vicw_embedding.models import minilm
 from vicw_shared import exit_codes
 from vicw_shared.settings.concerns import EmbeddingSettings
 

@@ -11,6 +11,7 @@ from typing import Any, cast
 import pytest
 
 from support.stores.memory import Memory
+from vicw_bench.speed.synthetic import Chat
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.search import cross_scoring
 from vicw_shared.clock import now
@@ -18,7 +19,6 @@ from vicw_shared.errors import OverloadedError
 from vicw_shared.ports import GraphStore, VectorStore
 from vicw_shared.wire.retrieve import RetrieveRequest
 from vicw_sleep.consolidation.batches import ConsolidationRules
-from vicw_standalone.bench.synthetic import Chat
 
 TURNS, QUESTIONS = 400, 12
 MOST = 26

@@ -11,9 +11,9 @@ import pytest
 from numpy.typing import NDArray
 
 from support.fakes.hash_embedder import HashEmbedder
-from vicw_shared import background_throttle as module
-from vicw_shared.background_throttle import BackgroundThrottle, RemoteLoadThrottle, throttled
+from vicw_shared.background_throttle import REMOTE_LOAD_SECONDS, BackgroundThrottle, RemoteLoadThrottle, throttled
 from vicw_shared.ports import Lane
+from vicw_shared.settings.concerns import REST_FACTOR
 from vicw_shared.throttled_indexes import TEXTS_AT_ONCE, BatchedVectors
 
 
@@ -112,12 +112,12 @@ async def test_background_work_rests_after_a_step_only_while_requests_come() -> 
     await asyncio.sleep(0.02)
     began = time.monotonic()
     await courtesy.yield_to_foreground()
-    assert time.monotonic() - began >= 0.02 * module.REST_FACTOR * 0.9
+    assert time.monotonic() - began >= 0.02 * REST_FACTOR * 0.9
     await asyncio.sleep(0.02)
     courtesy.quiet_seconds = 0
     began = time.monotonic()
     await courtesy.yield_to_foreground()
-    assert time.monotonic() - began < 0.02 * module.REST_FACTOR / 2, "nobody has asked for long"
+    assert time.monotonic() - began < 0.02 * REST_FACTOR / 2, "nobody has asked for long"
 
 
 async def test_a_rest_factor_of_zero_turns_throttling_off(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,7 +181,7 @@ async def test_background_work_rests_while_other_processes_answer_requests() -> 
     await asyncio.sleep(0.05)
     assert await steps(10) > 0.4
     assert looks < 40, "not at every step"
-    ago[0] = module.REMOTE_LOAD_SECONDS + 1
+    ago[0] = REMOTE_LOAD_SECONDS + 1
     await asyncio.sleep(0.15)
     assert await steps(10) < 0.3, "that is over"
 

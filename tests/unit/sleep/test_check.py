@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.stores.memory import Memory, open_memory
-from vicw_sleep.reconcile import reconcile
+from vicw_sleep.reconcile.service import reconcile
 
 
 @pytest.fixture

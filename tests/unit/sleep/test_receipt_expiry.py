@@ -9,7 +9,7 @@ from pathlib import Path
 from support.stores.memory import Memory, open_memory
 from vicw_shared.clock import now
 from vicw_shared.ports import GraphTransaction, Receipt
-from vicw_sleep.reconcile import forget_receipts
+from vicw_sleep.reconcile.receipts import forget_receipts
 
 OLD = 130
 

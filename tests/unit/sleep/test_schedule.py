@@ -9,8 +9,8 @@ import pytest
 from vicw_shared.errors import SettingsError
 from vicw_shared.settings.document import CONCERNS
 from vicw_sleep.beat import Tick
-from vicw_sleep.jobs import SETTING, ScheduledJob
-from vicw_sleep.schedule import Schedule
+from vicw_sleep.schedule.cron import Schedule
+from vicw_sleep.schedule.jobs import SETTING, ScheduledJob
 
 BEGAN = datetime(2026, 1, 1, 2, tzinfo=UTC)
 HOUR = timedelta(hours=1)

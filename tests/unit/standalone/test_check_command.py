@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from support.stores.memory import open_memory
-from vicw_sleep.check import CheckLimits
+from vicw_sleep.check.service import CheckLimits
 from vicw_standalone.cli import app
 
 

@@ -99,7 +99,7 @@ async def test_a_server_dreams_on_schedule_unless_paused(
     await fill(store)
     moment: list[datetime] = [now()]
     monkeypatch.setattr("vicw_sleep.dream.job.now", lambda: moment[0])
-    monkeypatch.setattr("vicw_sleep.scheduler.now", lambda: moment[0])
+    monkeypatch.setattr("vicw_sleep.schedule.scheduler.now", lambda: moment[0])
     settings = replace(
         settings_for(store), sleep=SleepSettings(paused=paused), dream=DreamSettings(items=1, certainty=0.4)
     )

@@ -101,7 +101,7 @@ async def test_a_server_evicts_items_on_schedule_unless_paused(
     await fill(store)
     moment: list[datetime] = [now()]
     monkeypatch.setattr("vicw_ingest.eviction.job.now", lambda: moment[0])
-    monkeypatch.setattr("vicw_sleep.scheduler.now", lambda: moment[0])
+    monkeypatch.setattr("vicw_sleep.schedule.scheduler.now", lambda: moment[0])
     eviction = EvictionSettings(items=3, days=0, batch=1)
     settings = replace(settings_for(store), sleep=SleepSettings(paused=paused), eviction=eviction)
     standalone = Standalone(settings, HashEmbedder())

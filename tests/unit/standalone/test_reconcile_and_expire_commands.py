@@ -18,7 +18,7 @@ from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import open_memory, settings_for
 from support.stores.schedules import check_schedules_often
 from vicw_ingest.eviction.service import EVICT
-from vicw_ingest.versions.expiry import EXPIRE
+from vicw_ingest.expiry.service import EXPIRE
 from vicw_shared.clock import now
 from vicw_shared.consolidation.consolidate import MAKER
 from vicw_shared.edge_factory import DREAM, RESOLVE
@@ -26,11 +26,12 @@ from vicw_shared.errors import MissingRecordError
 from vicw_shared.ports import GraphTransaction, MaintenanceStep, Outcome, Point, Receipt, scan_pages
 from vicw_shared.settings import SleepSettings
 from vicw_shared.uids import make_uid
-from vicw_sleep.reconcile import reconcile
+from vicw_sleep.reconcile.service import reconcile
 from vicw_standalone.cli import app
 from vicw_standalone.cli.sleep import LoggedTask
 from vicw_standalone.wiring import Standalone
 
+WAITED_SECONDS = "vicw_sleep.reconcile.discrepancies.AT_WORK_SECONDS"
 SOON = now() + timedelta(hours=1)
 
 
@@ -79,7 +80,7 @@ def test_sleep_reconcile_reports_and_repairs_the_vector_store(filled: Path, monk
             "would be indexed again", "would be removed"
         )
     assert check(filled) == 1
-    monkeypatch.setattr("vicw_sleep.reconcile.AT_WORK_SECONDS", None)  # who waits, fails: nobody else is at work
+    monkeypatch.setattr(WAITED_SECONDS, None)  # who waits, fails: nobody else is at work
     assert sleep(filled, "reconcile").stdout == told.format("indexed again", "removed")
     assert check(filled) == 0
     assert sleep(filled, "reconcile").stdout == nothing
@@ -97,7 +98,7 @@ async def test_opening_a_store_after_a_kill_reconciles_without_waiting(
         nobody = Point(make_uid("nobody"), dense, None, {"label": "Chunk", "tenant": "default"})
         await vectors.upsert([nobody])
         shutil.copytree(store, killed)
-    monkeypatch.setattr("vicw_sleep.reconcile.AT_WORK_SECONDS", None)  # who waits, fails
+    monkeypatch.setattr(WAITED_SECONDS, None)  # who waits, fails
     async with open_memory(killed) as memory:
         assert nobody.id not in await memory.standalone.vectors.ids(after=None, limit=9)
 
@@ -109,7 +110,7 @@ async def test_a_server_reconciles_on_schedule_even_if_paused(
     await fill(store)
     await corrupt_points(store)
     moment = [now()]
-    monkeypatch.setattr("vicw_sleep.scheduler.now", lambda: moment[0])
+    monkeypatch.setattr("vicw_sleep.schedule.scheduler.now", lambda: moment[0])
     often = SleepSettings(paused=paused, reconcile_schedule="30 * * * *", reconcile_pages=1)
     standalone = Standalone(replace(settings_for(store), sleep=often), HashEmbedder())
     await standalone.open()
@@ -160,7 +161,7 @@ def test_sleep_expire_lists_then_retires_expired_items(filled: Path, monkeypatch
     def later() -> datetime:
         return SOON + timedelta(seconds=1)
 
-    for module in ("vicw_ingest.versions.expiry", "vicw_standalone.cli.upkeep"):
+    for module in ("vicw_ingest.expiry.service", "vicw_standalone.cli.upkeep"):
         monkeypatch.setattr(f"{module}.now", later)
     for _ in range(2):
         dry = sleep(filled, "expire", "--dry-run")
@@ -174,7 +175,7 @@ def test_sleep_expire_lists_then_retires_expired_items(filled: Path, monkeypatch
 @pytest.fixture
 def over(filled: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a store in which something has expired and was retired."""
-    monkeypatch.setattr("vicw_ingest.versions.expiry.now", lambda: SOON)
+    monkeypatch.setattr("vicw_ingest.expiry.service.now", lambda: SOON)
     assert "1 item retired" in sleep(filled, "expire").stdout
     return filled
 

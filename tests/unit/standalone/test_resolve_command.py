@@ -105,7 +105,7 @@ async def test_a_server_merges_duplicates_on_schedule_unless_paused(
     await fill(store)
     moment: list[datetime] = [now()]
     monkeypatch.setattr("vicw_sleep.resolve.job.now", lambda: moment[0])
-    monkeypatch.setattr("vicw_sleep.scheduler.now", lambda: moment[0])
+    monkeypatch.setattr("vicw_sleep.schedule.scheduler.now", lambda: moment[0])
     settings = replace(settings_for(store), sleep=SleepSettings(paused=paused), resolve=ResolveSettings(pairs=1))
     standalone = Standalone(settings, HashEmbedder())
     await standalone.open()

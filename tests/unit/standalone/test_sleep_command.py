@@ -130,7 +130,7 @@ async def test_a_server_consolidates_on_schedule_unless_paused(
     await fill(store)
     moment: list[datetime] = [now()]
     monkeypatch.setattr("vicw_sleep.consolidation.job.now", lambda: moment[0])
-    monkeypatch.setattr("vicw_sleep.scheduler.now", lambda: moment[0])
+    monkeypatch.setattr("vicw_sleep.schedule.scheduler.now", lambda: moment[0])
     settings = replace(
         settings_for(store), sleep=SleepSettings(paused=paused), consolidation=ConsolidationSettings(batches=1)
     )

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vicw_embedding.serving import gate, listen, run
+from vicw_embedding.process.serving import gate, listen, run
 from vicw_shared.errors import SettingsError
 from vicw_shared.settings import LimitSettings, LlmSettings, LogSettings, ServerSettings
 from vicw_shared.settings.variables import named_by_variable

@@ -12,7 +12,7 @@ from typing import Any
 
 import jinja2
 
-from vicw_embedding import native
+from vicw_embedding.engine import native
 from vicw_shared.errors import FieldProblem, InvalidInputError, OverloadedError, SettingsError
 
 _MAX_STRING_CHARS = 300

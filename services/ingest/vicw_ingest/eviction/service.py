@@ -13,7 +13,7 @@ from itertools import batched
 
 from prometheus_client import Counter as Counted
 
-from vicw_ingest.erasure.service import Eraser
+from vicw_ingest.erasure.eraser import Eraser
 from vicw_ingest.erasure.transaction import ErasureTransaction
 from vicw_ingest.eviction.policy import EvictionPolicy, WeighedItem, is_kept_item, lightest_items, superseding_items
 from vicw_shared.model import Node

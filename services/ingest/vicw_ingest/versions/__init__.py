@@ -1,1 +1,1 @@
-"""Versions of items: updates, retirement, retraction, expiry, supersession, and restoring consolidated items."""
+"""Versions of items: updates, retirement, retraction, supersession, and restoring consolidated items."""

@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from vicw_shared.archive.import_marker import require_no_import
 from vicw_shared.archive.manifest import (
     COUNTERS,
     EDGES,
@@ -38,7 +39,6 @@ from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.keys import ApiKey
 from vicw_shared.ports import GraphSnapshot, GraphTransaction, MaintenanceStep, ModelIdentity, Receipt, Store
 from vicw_shared.progress import Progress, silent
-from vicw_sleep.archive.import_marker import require_no_import
 
 _TRIES = 3
 

@@ -11,6 +11,7 @@ from functools import partial
 from itertools import batched, groupby
 from operator import methodcaller
 
+from vicw_shared.archive.import_marker import ImportMarker, put_mark, read_mark, require_no_import
 from vicw_shared.archive.manifest import COUNTERS, EDGES, KEYS, PENDING_EXTRACTIONS, RECEIPTS, STEPS, USES
 from vicw_shared.archive.rows import COUNTERS as COUNTER_ROWS
 from vicw_shared.archive.rows import EDGES as EDGE_ROWS
@@ -34,10 +35,9 @@ from vicw_shared.ports import (
     VectorStore,
 )
 from vicw_shared.progress import Progress, silent
-from vicw_sleep.archive.import_marker import ImportMarker, put_mark, read_mark, require_no_import
 from vicw_sleep.archive.point_builder import PointBuilder
 from vicw_sleep.archive.validator import Home, ValidatedArchive
-from vicw_sleep.check import check
+from vicw_sleep.check.service import check
 
 type Work = Callable[[GraphTransaction], Awaitable[None]]
 type Stage = Callable[[str, int], Awaitable[None]]

@@ -14,8 +14,8 @@ from pydantic import BaseModel
 
 from vicw_shared.ports import Completion
 from vicw_sleep.consolidation.contradiction import contradiction, unsupported_sentences
+from vicw_sleep.consolidation.llm_requests import LlmRequester, parsed
 from vicw_sleep.consolidation.model import SourceEvent
-from vicw_sleep.llm_requests import LlmRequester, parsed
 
 _log = structlog.get_logger()
 _INSTRUCTION = (

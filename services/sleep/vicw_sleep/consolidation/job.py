@@ -17,9 +17,9 @@ from vicw_shared.settings import ConsolidationSettings
 from vicw_sleep.consolidation.batches import ConsolidationRules
 from vicw_sleep.consolidation.service import Consolidation, ConsolidationReport
 from vicw_sleep.consolidation.source_reader import ContextRef, FlowBookmark
-from vicw_sleep.jobs import CATCH_UP_CONSOLIDATION
-from vicw_sleep.schedule import Schedule
-from vicw_sleep.scheduler import SLICE_SECONDS, run_on_schedule, run_slices
+from vicw_sleep.schedule.cron import Schedule
+from vicw_sleep.schedule.jobs import CATCH_UP_CONSOLIDATION
+from vicw_sleep.schedule.scheduler import SLICE_SECONDS, run_on_schedule, run_slices
 
 _log = structlog.get_logger()
 

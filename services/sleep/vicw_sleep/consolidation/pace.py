@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from vicw_sleep.llm_requests import LlmRequester
+from vicw_sleep.consolidation.llm_requests import LlmRequester
 
 _MAX_SIZE = 20
 _TARGET_SECONDS = 4.0

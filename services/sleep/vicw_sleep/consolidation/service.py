@@ -38,11 +38,11 @@ from vicw_shared.undo import undoable, undone
 from vicw_sleep.consolidation.abstractive_summary import AbstractiveSummarizer
 from vicw_sleep.consolidation.batches import ConsolidationRules, batches, may_consolidate
 from vicw_sleep.consolidation.drafts import SummaryDraft, SummaryDrafter, pending_of, texts_of
+from vicw_sleep.consolidation.llm_requests import LlmRequester
 from vicw_sleep.consolidation.model import SourceEvent
 from vicw_sleep.consolidation.pace import BatchSize
 from vicw_sleep.consolidation.source_reader import ContextRef, FlowBookmark, pages, read_sources
-from vicw_sleep.llm_requests import LlmRequester
-from vicw_sleep.scheduler import SliceDeadline
+from vicw_sleep.schedule.scheduler import SliceDeadline
 
 _log = structlog.get_logger()
 CONSOLIDATED = Counter("vicw_consolidate_events_total", "Events that were consolidated into Macro-Events")

@@ -37,7 +37,7 @@ from vicw_sleep.dream.auto_tags import AutoTagger
 from vicw_sleep.dream.commit import AddedTags, DreamCommit, DreamResult, dreamt_in, step_id
 from vicw_sleep.dream.similarity import SimilarityIndex
 from vicw_sleep.mirror.atoms import Atom, atom_of
-from vicw_sleep.scheduler import SliceDeadline
+from vicw_sleep.schedule.scheduler import SliceDeadline
 
 PAGE = 50
 _LABELS = (Label.EVENT, Label.ENTITY)

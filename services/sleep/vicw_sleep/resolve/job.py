@@ -12,8 +12,8 @@ from vicw_shared.errors import VicwError
 from vicw_shared.ports import SleepLog
 from vicw_shared.settings import ResolveSettings
 from vicw_sleep.resolve.service import EntityResolver, ResolveBookmark, ResolveReport, ResolveRules
-from vicw_sleep.schedule import Schedule
-from vicw_sleep.scheduler import SLICE_SECONDS, run_on_schedule, run_slices
+from vicw_sleep.schedule.cron import Schedule
+from vicw_sleep.schedule.scheduler import SLICE_SECONDS, run_on_schedule, run_slices
 
 _log = structlog.get_logger()
 

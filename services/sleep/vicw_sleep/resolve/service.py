@@ -25,7 +25,7 @@ from vicw_shared.progress import Progress, silent
 from vicw_shared.undo import undoable
 from vicw_sleep.resolve.match_rules import may_be_one
 from vicw_sleep.resolve.merge_decision import DecidedPair, MergeDecider, MergeOutcome, split_merge, step_id
-from vicw_sleep.scheduler import SliceDeadline
+from vicw_sleep.schedule.scheduler import SliceDeadline
 
 _PAGE = 100
 MERGED = Counter("vicw_resolve_merged_total", "Entities merged into others by similarity")

@@ -10,7 +10,6 @@ from vicw_shared.errors import VicwError
 from vicw_standalone import __version__
 from vicw_standalone.cli import (
     archive,
-    bench,
     entities,
     forget,
     graph,
@@ -20,6 +19,7 @@ from vicw_standalone.cli import (
     maintain,
     mirror,
     models,
+    plugins,
     reindex,
     retrieve,
     serve,
@@ -56,7 +56,7 @@ for group in (
     forget,
     maintain,
     archive,
-    bench,
+    plugins,
 ):
     group.register(app)
 
@@ -86,7 +86,7 @@ def main() -> None:
             raise
         problem(
             f"{error.name} is not installed here: this installation only works with the platform's engines. "
-            "Add --platform; a command without that option (doctor, serve, bench) needs an installation "
+            "Add --platform; a command without that option (doctor, serve) needs an installation "
             "with the embedded stores"
         )
         sys.exit(1)

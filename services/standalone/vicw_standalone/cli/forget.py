@@ -19,9 +19,9 @@ from vicw_standalone.cli.upkeep import capacity
 from vicw_standalone.counts import counted
 
 if TYPE_CHECKING:
+    from vicw_ingest.erasure.eraser import Eraser, ErasureReport
+    from vicw_ingest.erasure.proof import FinishedErasure
     from vicw_ingest.erasure.selection import ErasureSelection
-    from vicw_ingest.erasure.service import Eraser, ErasureReport
-    from vicw_standalone.erasure.proof import FinishedErasure
 
     type Choose = Callable[[Store], Awaitable[ErasureSelection | list[ErasureSelection]]]
 
@@ -243,7 +243,7 @@ async def _check_folders(eraser: Eraser, copies: list[Path]) -> None:
 
 async def _begin(choose: Choose, graph: Store, eraser: Eraser, dry_run: bool, yes: bool, half: bool) -> list[str]:
     """Show what is to be erased, ask, and record it; return the uids of the erasures, one per tenant."""
-    from vicw_sleep.archive.import_marker import mark_abandoned
+    from vicw_shared.archive.import_marker import mark_abandoned
 
     chosen_selections = await choose(graph)
     selections = chosen_selections if isinstance(chosen_selections, list) else [chosen_selections]

@@ -19,7 +19,7 @@ _NEEDS_VECTORS = frozenset({"consolidation", "dream", "reconcile"})
 
 def status_lines(settings: StandaloneSettings, runs: Sequence[JobRun], at: datetime) -> Iterator[str]:
     """Yield a line for each job with a schedule, then for each other recorded job."""
-    from vicw_sleep.jobs import CATCH_UP_CONSOLIDATION, SETTING, ScheduledJob, schedules
+    from vicw_sleep.schedule.jobs import CATCH_UP_CONSOLIDATION, SETTING, ScheduledJob, schedules
 
     recorded = {run.task: run for run in runs}
     for job, schedule in schedules(settings, at).items():

@@ -22,7 +22,7 @@ from vicw_standalone.settings import StandaloneSettings
 
 if TYPE_CHECKING:
     from vicw_shared.progress import Progress
-    from vicw_sleep.check import CheckReport
+    from vicw_sleep.check.service import CheckReport
     from vicw_standalone.doctor import Finding
 
 _MAX_QUESTIONS = 5
@@ -115,7 +115,7 @@ def _print_findings(findings: Iterable[Finding]) -> None:
 
 
 async def _check_platform(progress: Progress) -> CheckReport:
-    from vicw_sleep.check import check
+    from vicw_sleep.check.service import check
     from vicw_standalone.platform_stores import open_stores
 
     async with open_stores() as (graph, vectors):
@@ -123,7 +123,7 @@ async def _check_platform(progress: Progress) -> CheckReport:
 
 
 async def _check(settings: StandaloneSettings, progress: Progress) -> CheckReport:
-    from vicw_sleep.check import check
+    from vicw_sleep.check.service import check
     from vicw_standalone.offline import open_offline
 
     async with open_offline(settings) as (graph, vectors):

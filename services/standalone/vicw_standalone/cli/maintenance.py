@@ -16,7 +16,7 @@ from vicw_standalone.settings import StandaloneSettings
 
 if TYPE_CHECKING:
     from vicw_ingest.eviction.service import Eviction
-    from vicw_ingest.versions.expiry import Expiry
+    from vicw_ingest.expiry.service import Expiry
     from vicw_shared.ports import GraphStore
     from vicw_standalone.undo import SleepCycle
     from vicw_standalone.wiring import Standalone

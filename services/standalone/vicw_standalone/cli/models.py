@@ -63,7 +63,7 @@ def pull(
     data_dir: DataDirOption = None,
 ) -> None:
     """Download a model from the model hub; an interrupted download resumes. The hash is pinned at first use."""
-    from vicw_embedding import hub
+    from vicw_embedding.models import hub
 
     settings = read_settings(data_dir=data_dir)
     bar = Progress("{task.description}", BarColumn(), DownloadColumn(), TransferSpeedColumn(), console=err)
@@ -83,7 +83,7 @@ def use(
     data_dir: DataDirOption = None,
 ) -> None:
     """Choose the model of a data directory. `vicw reindex` then embeds the stored passages again."""
-    from vicw_embedding import model_files
+    from vicw_embedding.models import model_files
 
     settings = read_settings(data_dir=data_dir, model=name)
     model = model_files.resolve(settings.embedding, settings.models_dir)

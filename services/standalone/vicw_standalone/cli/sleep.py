@@ -184,7 +184,7 @@ def status(
     The times of the next runs come from the settings of this environment.
     """
 
-    from vicw_ingest.versions.expiry import EXPIRE
+    from vicw_ingest.expiry.service import EXPIRE
 
     began = now()
     recent: Counter[str] = Counter()
@@ -216,7 +216,7 @@ async def _steps(log: Scans, tenant: str | None, task: str | None = None) -> Asy
 
 async def _names_in(graph: GraphStore, steps: Iterable[MaintenanceStep]) -> dict[str, str]:
     """Return the names, by uid, of the nodes that these steps merged or retired: steps hold no names."""
-    from vicw_ingest.versions.expiry import EXPIRE
+    from vicw_ingest.expiry.service import EXPIRE
 
     uids_by_tenant: dict[str, set[str]] = {}
     for step in steps:
@@ -229,7 +229,7 @@ async def _names_in(graph: GraphStore, steps: Iterable[MaintenanceStep]) -> dict
 
 def _description(step: MaintenanceStep, names: Mapping[str, str]) -> str:
     from vicw_ingest.eviction.service import EVICT
-    from vicw_ingest.versions.expiry import EXPIRE
+    from vicw_ingest.expiry.service import EXPIRE
 
     if step.task == DREAM:
         return dreams.describe_step(step)

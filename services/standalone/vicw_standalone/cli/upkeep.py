@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from vicw_shared.ports import MaintenanceStep
     from vicw_shared.progress import Progress
     from vicw_shared.settings import EvictionSettings
-    from vicw_sleep.reconcile import ReconcileReport
+    from vicw_sleep.reconcile.model import ReconcileReport
     from vicw_standalone.cli.maintenance import ItemRemoval
     from vicw_standalone.undo import SleepCycle
 
@@ -66,9 +66,9 @@ def reconcile(
 
 
 async def _compare(sleep_cycle: SleepCycle, progress: Progress, *, dry: bool, alone: bool) -> ReconcileReport:
-    from vicw_sleep.discrepancies import PAGE
-    from vicw_sleep.reconcile import ReconcileBookmark, ReconcileReport
-    from vicw_sleep.reconcile import reconcile as compare
+    from vicw_sleep.reconcile.discrepancies import PAGE
+    from vicw_sleep.reconcile.model import ReconcileBookmark, ReconcileReport
+    from vicw_sleep.reconcile.service import reconcile as compare
 
     graph, vectors = sleep_cycle.graph, sleep_cycle.indexes.read_index.vectors
     total = await graph.audit.count(Label.CHUNK)

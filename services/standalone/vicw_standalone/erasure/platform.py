@@ -8,17 +8,17 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from vicw_ingest.erasure.eraser import Eraser, ErasureReport
+from vicw_ingest.erasure.files import search_files
+from vicw_ingest.erasure.proof import FinishedErasure, prove
 from vicw_ingest.erasure.record import copies_of, fingerprints_of
-from vicw_ingest.erasure.service import Eraser, ErasureReport
+from vicw_ingest.erasure.residue_scan import Residue, rescan_points, scan_store
 from vicw_shared.errors import StateConflictError
 from vicw_shared.ports import Store, VectorStore
 from vicw_sleep.mirror.service import Mirror
 from vicw_sleep.mirror.visibility import MirrorVisibility
-from vicw_sleep.residue_scan import Residue, rescan_points, scan_store
 from vicw_sleep.settings import SleepServiceSettings
 from vicw_sleep.wiring import SleepWiring
-from vicw_standalone.erasure.files import search_files
-from vicw_standalone.erasure.proof import FinishedErasure, prove
 
 _POLL_SECONDS = 0.5
 

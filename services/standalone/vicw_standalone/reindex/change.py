@@ -22,7 +22,8 @@ from vicw_shared.indexes import Index
 from vicw_shared.model import Label
 from vicw_shared.ports import ModelChange, ModelIdentity, Passages, PendingPoint, Store
 from vicw_shared.progress import Progress
-from vicw_sleep.reconcile import ReconcileBookmark, reconcile
+from vicw_sleep.reconcile.model import ReconcileBookmark
+from vicw_sleep.reconcile.service import reconcile
 from vicw_standalone.reindex.lock import ChangeLock
 
 _log = structlog.get_logger()

@@ -12,8 +12,8 @@ import pytest
 
 from support.models.tiny_gguf import decoder
 from vicw_embedding.chat.engine import Answer, ChatEngine, bounded
-from vicw_embedding.model_files import ModelFile
-from vicw_embedding.supervisor import ChatProcess
+from vicw_embedding.models.model_files import ModelFile
+from vicw_embedding.process.supervisor import ChatProcess
 from vicw_ingest.extraction.llm.schema import extractable_types, parse, schema_of
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.errors import InvalidInputError, OverloadedError, SettingsError, TooSlowError

@@ -13,10 +13,10 @@ from support.stores.memory import Memory
 from unit.ingest.extraction.test_stored_extraction import live_edges
 from unit.ingest.knowledge.test_sample_repository import bridges
 from unit.ingest.versions.test_retraction import live_names
+from vicw_ingest.expiry.service import Expiry
 from vicw_ingest.knowledge.bridges.builder import BridgeBuilder
 from vicw_ingest.knowledge.bridges.candidates import NewPassage
 from vicw_ingest.knowledge.page_list import list_pages
-from vicw_ingest.versions.expiry import Expiry
 from vicw_shared.clock import now
 from vicw_shared.errors import InvalidInputError, UnavailableError
 from vicw_shared.model.knowledge import page_uid

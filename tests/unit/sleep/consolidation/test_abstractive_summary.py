@@ -13,8 +13,8 @@ from support.generators import consolidation_events as samples
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_sleep.consolidation.abstractive_summary import AbstractiveSummarizer
 from vicw_sleep.consolidation.extractive_summary import sentences_of, summarise
+from vicw_sleep.consolidation.llm_requests import LlmRequester
 from vicw_sleep.consolidation.summary_check import missing
-from vicw_sleep.llm_requests import LlmRequester
 
 TURNS = [
     samples.said(0, "Well, you know, we did not ship on 14 March because 3 tests failed, which was sad for all."),

@@ -1,0 +1,1 @@
+"""How well extraction without an LLM reads labelled sentences."""

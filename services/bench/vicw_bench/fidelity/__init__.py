@@ -1,0 +1,1 @@
+"""How much of a question's evidence a store finds."""

@@ -1,0 +1,1 @@
+"""A model server as a process: how it listens, and how its parent keeps it running."""

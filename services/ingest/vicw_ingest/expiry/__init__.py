@@ -1,0 +1,1 @@
+"""Expiry: items whose ``expires_at`` has passed are retired (docs/decisions/0019)."""

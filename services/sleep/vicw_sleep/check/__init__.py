@@ -1,0 +1,1 @@
+"""``vicw check``: whether a store keeps its invariants. Read-only."""
