@@ -351,7 +351,7 @@ def main() -> None:
     parser.add_argument("--everywhere", action="store_true", help="search all contexts, not the one with five items")
     parser.add_argument("--repeats", type=int, default=3, help="how often each is recorded (default: 3)")
     options = parser.parse_args()
-    from vicw_shared.logs import configure_logs
+    from vicw_runtime.logs import configure_logs
     from vicw_shared.settings import LogSettings
 
     kinds = options.requests or REQUESTS

@@ -14,9 +14,9 @@ from support.processes.platform import Platform, Service
 from support.processes.server import eventually
 from support.servers.neo4j.server import Neo4jServer
 from support.servers.redis import RedisServer
-from vicw_shared.adapters.celery_queue import RECONCILE, make_celery
-from vicw_shared.adapters.qdrant import QdrantCollections, QdrantVectorStore, connect
+from vicw_runtime.queue.celery_queue import RECONCILE, make_celery
 from vicw_shared.settings import QdrantSettings, RedisSettings
+from vicw_stores.qdrant import QdrantCollections, QdrantVectorStore, connect
 
 pytestmark = pytest.mark.process
 CHECK = ("check", "--platform")

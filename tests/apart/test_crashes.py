@@ -18,7 +18,7 @@ from support.clients.writer import Ledger, Writer
 from support.processes.platform import Platform
 from support.processes.server import eventually
 from support.servers.process import ServerProcess
-from vicw_shared.adapters.celery_queue import RECONCILE, make_celery
+from vicw_runtime.queue.celery_queue import RECONCILE, make_celery
 from vicw_shared.settings import RedisSettings
 
 pytestmark = [pytest.mark.process, pytest.mark.crash, pytest.mark.timeout(1800)]

@@ -9,7 +9,7 @@ import pytest
 from support.processes.platform import Platform, Service, send_anew
 from support.processes.server import eventually
 from support.servers.redis import RedisServer
-from vicw_shared.adapters.celery_queue import DREAM
+from vicw_runtime.queue.celery_queue import DREAM
 
 pytestmark = pytest.mark.process
 THINGS = (

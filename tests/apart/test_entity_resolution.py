@@ -10,7 +10,7 @@ import pytest
 from support.processes.platform import Platform, Service, send_anew
 from support.processes.server import eventually
 from support.servers.redis import RedisServer
-from vicw_shared.adapters.celery_queue import RESOLVE
+from vicw_runtime.queue.celery_queue import RESOLVE
 
 pytestmark = pytest.mark.process
 FAMILIES = "Alves Berg Costa Dahl Eriksen Falk Gomes Holm".split()

@@ -19,7 +19,7 @@ from support.processes.platform import Platform, Service, send, send_anew
 from support.processes.server import eventually
 from support.servers.redis import RedisServer
 from support.stories.week import NIGHTLY
-from vicw_shared.adapters.celery_queue import CONSOLIDATE, DREAM, MIRROR, RECONCILE
+from vicw_runtime.queue.celery_queue import CONSOLIDATE, DREAM, MIRROR, RECONCILE
 
 pytestmark = [pytest.mark.process, pytest.mark.crash, pytest.mark.timeout(7200)]
 

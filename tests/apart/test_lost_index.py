@@ -13,8 +13,8 @@ import pytest
 from apart.conftest import Prepared
 from support.processes.platform import Platform, Service
 from support.processes.server import eventually
-from vicw_shared.adapters.qdrant import QdrantCollections, connect
 from vicw_shared.settings import QdrantSettings
+from vicw_stores.qdrant import QdrantCollections, connect
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
 ANIMALS = ("heron", "otter", "badger", "lynx", "walrus", "marten", "plover", "weasel", "gannet", "beaver")

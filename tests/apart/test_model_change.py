@@ -23,8 +23,8 @@ from support.servers.neo4j.server import Neo4jServer
 from support.servers.qdrant import QdrantServer
 from support.servers.redis import RedisServer
 from support.stores.neo4j import empty_neo4j, open_neo4j
-from vicw_shared.adapters.qdrant import QdrantCollections, VectorCollection, connect
 from vicw_shared.settings import QdrantSettings
+from vicw_stores.qdrant import QdrantCollections, VectorCollection, connect
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(900)]
 MINILM, OTHER = "all-MiniLM-L6-v2", "other"

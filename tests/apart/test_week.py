@@ -11,7 +11,7 @@ from support.processes.platform import Platform, Service
 from support.processes.server import eventually
 from support.servers.redis import RedisServer
 from support.stories.week import AWAKE, DAYS, NIGHTLY, NIGHTS, WeekScenario, require_readable
-from vicw_shared.adapters.celery_queue import CONSOLIDATE, DREAM, make_celery
+from vicw_runtime.queue.celery_queue import CONSOLIDATE, DREAM, make_celery
 from vicw_shared.settings import RedisSettings
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(900)]

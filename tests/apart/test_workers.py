@@ -15,7 +15,7 @@ import pytest
 from support.processes.platform import SLEEPER, WORKER, Platform, Service
 from support.processes.server import environment, eventually
 from support.servers.redis import RedisProcess, RedisServer
-from vicw_shared.adapters.celery_queue import INDEX, INGEST_QUEUE, make_celery
+from vicw_runtime.queue.celery_queue import INDEX, INGEST_QUEUE, make_celery
 from vicw_shared.settings import RedisSettings
 
 pytestmark = pytest.mark.process
@@ -30,7 +30,7 @@ def children(service: Service) -> set[int]:
 
 
 def run_liveness_check(file: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "vicw_shared.liveness", str(file), str(STALE_SECONDS)]
+    command = [sys.executable, "-m", "vicw_runtime.liveness", str(file), str(STALE_SECONDS)]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
@@ -179,12 +179,12 @@ def test_a_worker_survives_a_full_redis_and_resumes(start: Start, start_redis: C
 def test_liveness_check_without_a_file_names_the_setting_and_usage(tmp_path: Path) -> None:
     said = run_liveness_check(tmp_path / "none")
     assert (said.returncode, "VICW_WORKER_LIVENESS_FILE" in said.stderr) == (1, True)
-    wrong = subprocess.run([sys.executable, "-m", "vicw_shared.liveness"], capture_output=True, text=True, check=False)
+    wrong = subprocess.run([sys.executable, "-m", "vicw_runtime.liveness"], capture_output=True, text=True, check=False)
     assert (wrong.returncode, "usage" in wrong.stderr) == (2, True)
 
 
 def test_the_liveness_check_imports_no_heavy_packages() -> None:
-    code = "import sys, vicw_shared.liveness; print(*sys.modules)"
+    code = "import sys, vicw_runtime.liveness; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert {"pydantic", "celery", "redis", "structlog"}.isdisjoint(loaded)
 

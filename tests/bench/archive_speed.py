@@ -27,22 +27,22 @@ from support.stores.neo4j import open_neo4j
 from support.stores.qdrant import collections_for_tests
 from vicw_bench.speed.seeded import SeededEmbedder
 from vicw_bench.speed.synthetic import Chat
+from vicw_core.archive.reader import ArchiveReader
+from vicw_core.archive.writer import ArchiveWriter
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.pipeline import IngestPorts, ingest
-from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.edge import EdgeVectorStore
-from vicw_shared.adapters.qdrant import QdrantVectorStore
-from vicw_shared.adapters.sqlite import SqliteGraphStore
-from vicw_shared.archive.reader import ArchiveReader
-from vicw_shared.archive.writer import ArchiveWriter
+from vicw_runtime.indexes import Index, Indexes
 from vicw_shared.extensions import Registries, load_registries
-from vicw_shared.indexes import Index, Indexes
 from vicw_shared.model import Label
 from vicw_shared.ports import ModelIdentity, Store, VectorStore
 from vicw_shared.settings import IngestSettings, LimitSettings
 from vicw_sleep.archive.exporter import ExportSelection, ExportSource, export
 from vicw_sleep.archive.importer import ImportTarget, import_archive
 from vicw_sleep.archive.validator import validate
+from vicw_stores.data_dir import DataDir
+from vicw_stores.edge import EdgeVectorStore
+from vicw_stores.qdrant import QdrantVectorStore
+from vicw_stores.sqlite import SqliteGraphStore
 
 TELLING = """
 import sys

@@ -18,13 +18,13 @@ from pathlib import Path
 
 from vicw_retrieval.access.viewer_identity import with_viewer_identities
 from vicw_retrieval.channels.trigger_seeds import seeds_of
-from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.ports import Audience, GraphTransaction, Scope
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.uids import edge_id, make_uid
+from vicw_stores.data_dir import DataDir
+from vicw_stores.sqlite import SqliteGraphStore
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 SCOPE = Scope(tenant="t", now=AT)

@@ -17,12 +17,12 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.ports import GraphTransaction
 from vicw_shared.uids import chunk_uid, edge_id, make_uid
 from vicw_sleep.mirror.service import Mirror
+from vicw_stores.data_dir import DataDir
+from vicw_stores.sqlite import SqliteGraphStore
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 PAGE = 5000

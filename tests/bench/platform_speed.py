@@ -39,17 +39,17 @@ from vicw_bench.speed.retrieve import ask
 from vicw_bench.speed.seeded import SeededEmbedder
 from vicw_bench.speed.server import children, disk_mb, resident
 from vicw_bench.speed.synthetic import Chat
+from vicw_core.index.wrapper import wrap
 from vicw_embedding.models import minilm
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.pipeline import IngestPorts, ingest
-from vicw_shared.adapters.neo4j import Neo4jGraphStore
-from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
-from vicw_shared.adapters.qdrant import QdrantCollections, QdrantVectorStore, connect
-from vicw_shared.indexes import Index, Indexes
+from vicw_runtime.indexes import Index, Indexes
+from vicw_runtime.model_servers.openai_embedder import OpenAIEmbedder
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.ports import ModelIdentity, Nodes
 from vicw_shared.settings import IngestSettings, LimitSettings, Neo4jSettings, QdrantSettings
-from vicw_shared.wrapper import wrap
+from vicw_stores.neo4j import Neo4jGraphStore
+from vicw_stores.qdrant import QdrantCollections, QdrantVectorStore, connect
 
 WARM_UP = 300
 """So many questions until Java has compiled what answers them."""

@@ -53,7 +53,7 @@ def test_the_readme_commands_for_services_work(compose: Compose, key: str) -> No
 
 def test_both_images_include_opentelemetry(compose: Compose) -> None:
     for service in ("ingest", "embedding"):
-        compose("exec", "-T", service, "python", "-c", "import vicw_shared.adapters.opentelemetry")
+        compose("exec", "-T", service, "python", "-c", "import vicw_runtime.telemetry.opentelemetry")
 
 
 def test_requests_without_an_api_key_are_refused(compose: Compose) -> None:

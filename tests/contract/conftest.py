@@ -9,11 +9,11 @@ import pytest
 from support.servers.neo4j.server import Neo4jServer
 from support.stores.graph_records import Graph
 from support.stores.neo4j import empty_neo4j, open_neo4j
-from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.sqlite import SqliteGraphStore
-from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import KeyRing
+from vicw_stores.data_dir import DataDir
+from vicw_stores.sqlite import SqliteGraphStore
+from vicw_stores.sqlite.keys import SqliteKeyRing
 
 
 @pytest.fixture(params=["sqlite", pytest.param("neo4j", marks=pytest.mark.servers)])

@@ -17,8 +17,8 @@ from support.fakes import embedding_server
 from support.fakes.model_hub import REPOSITORY, Hub, serve_hub
 from support.processes.server import VICW, environment
 from support.stores.memory import open_memory
-from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.embedding_models import MODELS
+from vicw_stores.data_dir import DataDir
 
 pytestmark = pytest.mark.process
 

@@ -43,7 +43,7 @@ def test_only_product_files_count_and_the_plug_in_as_one(call_recorder: ModuleTy
     assert counted("shared/vicw_shared/clock.py") == "shared/vicw_shared/clock.py"
     assert counted("services/ingest/vicw_ingest/extraction/rules/extractor.py") == call_recorder.PLUGIN
     assert counted("services/english/vicw_english/tagger.py") == call_recorder.PLUGIN
-    assert counted("shared/vicw_shared/language/tagger.py") == call_recorder.PLUGIN
+    assert counted("shared/vicw_core/language/tagger.py") == call_recorder.PLUGIN
     assert counted("shared/vicw_shared/telemetry/spans.py") is None
     assert counted("tests/conftest.py") is None
     assert counted(".venv/lib/python3.12/site-packages/httpx/_api.py") is None

@@ -29,10 +29,10 @@ def test_no_test_patches_a_private_name() -> None:
 
 def test_patches_of_private_names_are_recognised() -> None:
     source = "\n".join([
-        'patch.setattr("vicw_shared.indexes._SECONDS", 1)',
+        'patch.setattr("vicw_runtime.indexes._SECONDS", 1)',
         'monkeypatch.setattr(module, "_page", 1)',
         'mock.patch.object(module, "_page")',
         'monkeypatch.setattr(Standalone, "__init__", None)',
         'monkeypatch.setattr(module, "page", "_page")',
     ])  # fmt: skip
-    assert [*private_patches(source)] == ["vicw_shared.indexes._SECONDS", "_page", "_page"]
+    assert [*private_patches(source)] == ["vicw_runtime.indexes._SECONDS", "_page", "_page"]

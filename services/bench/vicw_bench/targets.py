@@ -11,21 +11,21 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from vicw_client import AsyncVicwClient
+from vicw_core.index.wrapper import WRAPPER_VERSION
 from vicw_embedding.models import model_files
 from vicw_ingest.pipeline import ingest
 from vicw_retrieval.pipeline import retrieve
-from vicw_shared.adapters.null_engines import NullEmbedder, NullVectorStore
-from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
+from vicw_runtime.model_servers.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import SettingsError
 from vicw_shared.model import Label
 from vicw_shared.ports import NO_MODEL, Embedder, MaintenanceStep, Nodes, Steps, scan_pages
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
-from vicw_shared.wrapper import WRAPPER_VERSION
 from vicw_sleep.consolidation.service import Consolidation, OnBatch
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.wiring import Standalone
+from vicw_stores.null_engines import NullEmbedder, NullVectorStore
 
 _SETTLED_SECONDS = 3600.0
 _LIMIT_MS = 60_000  # what is found is measured: a busy machine must not cost a channel

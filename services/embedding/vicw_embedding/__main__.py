@@ -26,8 +26,8 @@ def main(arguments: list[str] | None = None) -> int:
 def _serve(options: argparse.Namespace) -> None:
     from vicw_embedding import wiring
     from vicw_embedding.app import create_app
-    from vicw_shared.logs import configure_logs
-    from vicw_shared.telemetry.tracing import start_traces, stop_traces
+    from vicw_runtime.logs import configure_logs
+    from vicw_runtime.telemetry.tracing import start_traces, stop_traces
 
     with named_by_variable():
         server = ServerSettings()

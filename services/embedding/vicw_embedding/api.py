@@ -9,8 +9,8 @@ from fastapi import APIRouter, Header, Request, Response, Security
 
 from vicw_embedding import metrics
 from vicw_embedding.process.serving import CLIENT_DISCONNECTED, cancel_on_disconnect
+from vicw_runtime.http import PROBES, Gate, bearer_scheme, refusals
 from vicw_shared.errors import OverloadedError
-from vicw_shared.http import PROBES, Gate, bearer_scheme, refusals
 from vicw_shared.ports.embedder import Lane
 from vicw_shared.telemetry.spans import span
 from vicw_shared.wire.embeddings import (

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI
 
 from vicw_embedding import api
-from vicw_shared import http
+from vicw_runtime import http
 
 if TYPE_CHECKING:
     from vicw_embedding.wiring import ServedModel

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from vicw_embedding.models import hub, minilm, model_files
 from vicw_embedding.wiring import models_dir
+from vicw_runtime.exit_codes import exit_code
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.errors import VicwError
-from vicw_shared.exit_codes import exit_code
 from vicw_shared.settings.concerns import EmbeddingSettings, StorageSettings
 from vicw_shared.settings.variables import named_by_variable
 

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from vicw_ingest.app import create_ingest_app
 from vicw_ingest.settings import IngestServiceSettings
 from vicw_ingest.wiring import IngestWiring
-from vicw_shared.http.serve import run_service
+from vicw_runtime.http.serve import run_service
 from vicw_shared.settings import LogSettings, ServerSettings
 
 

@@ -12,7 +12,7 @@ from vicw_ingest.identity.api import add_entity_routes
 from vicw_ingest.knowledge.page_list import list_pages
 from vicw_ingest.pipeline import IngestPorts, ingest, job_status
 from vicw_ingest.versions.retraction import retract
-from vicw_shared.http import Gate, bearer_scheme, refusals, tenant_of
+from vicw_runtime.http import Gate, bearer_scheme, refusals, tenant_of
 from vicw_shared.model.keys import Right
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
 from vicw_shared.wire.knowledge import KnowledgeQuery, KnownPages

@@ -8,7 +8,7 @@ from fastapi import FastAPI
 
 from vicw_ingest.api import create_router
 from vicw_ingest.wiring import IngestWiring
-from vicw_shared.platform.app import create_platform_app
+from vicw_runtime.platform.app import create_platform_app
 
 
 def create_ingest_app(wiring: IngestWiring) -> FastAPI:

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from vicw_core.graph.chains import Chains
+from vicw_core.graph.edge_factory import EdgeFactory
 from vicw_ingest.knowledge.page_graph import PageGraphWriter
 from vicw_ingest.plan.service import WritePlan
 from vicw_ingest.response.outcomes import Links, outcomes
@@ -21,8 +23,6 @@ from vicw_ingest.versions.history import History
 from vicw_ingest.versions.restore import restore_before
 from vicw_ingest.versions.retirement import Retired, Retirement
 from vicw_ingest.versions.supersession import Supersession
-from vicw_shared.chains import Chains
-from vicw_shared.edge_factory import EdgeFactory
 from vicw_shared.errors import StateConflictError
 from vicw_shared.model import Edge, EdgeRegistry, Label
 from vicw_shared.model.edges import IN_PAYLOAD

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vicw_shared.platform.settings import PlatformSettings
+from vicw_runtime.platform.settings import PlatformSettings
 from vicw_shared.settings import (
     EvictionSettings,
     IngestSettings,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from vicw_core.background import start_background_task
 from vicw_ingest.erasure.eraser import Eraser
 from vicw_ingest.eviction.service import Eviction
 from vicw_ingest.expiry.service import Expiry
@@ -11,10 +12,9 @@ from vicw_ingest.llm_queue.extractor import Extractor
 from vicw_ingest.llm_queue.requests import ExtractionBackend
 from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.settings import IngestServiceSettings
-from vicw_shared.adapters.celery_queue import EXTRACT, EXTRACT_QUEUE, CeleryQueue
-from vicw_shared.adapters.openai_language import open_language_model
-from vicw_shared.background import start_background_task
-from vicw_shared.platform.wiring import PlatformWiring
+from vicw_runtime.model_servers.openai_language import open_language_model
+from vicw_runtime.platform.wiring import PlatformWiring
+from vicw_runtime.queue.celery_queue import EXTRACT, EXTRACT_QUEUE, CeleryQueue
 
 
 class IngestWiring(PlatformWiring):

@@ -6,7 +6,7 @@ Tasks carry no state: the graph holds the work, under leases. A task may therefo
 
 from __future__ import annotations
 
-from vicw_shared.telemetry.shared_metrics import share_metrics
+from vicw_runtime.telemetry.shared_metrics import share_metrics
 
 share_metrics()  # before any other import brings Prometheus' client along
 
@@ -19,10 +19,10 @@ from celery import Task
 from vicw_ingest.eviction.job import evict_slice
 from vicw_ingest.settings import IngestServiceSettings
 from vicw_ingest.wiring import IngestWiring
-from vicw_shared.adapters.celery_queue import EVICT, EXTRACT, INDEX, make_celery, send
-from vicw_shared.adapters.celery_runtime import Runtime, prepare_worker
+from vicw_runtime.job_runs import recorded_run
+from vicw_runtime.queue.celery_queue import EVICT, EXTRACT, INDEX, make_celery, send
+from vicw_runtime.queue.celery_runtime import Runtime, prepare_worker
 from vicw_shared.errors import RetryableError, SettingsError
-from vicw_shared.job_runs import recorded_run
 
 SLICE_SECONDS = 10.0
 """Seconds that a task works before it ends and reschedules: well below a container's stop timeout."""

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from vicw_retrieval.app import create_retrieval_app
 from vicw_retrieval.settings import RetrievalServiceSettings
 from vicw_retrieval.wiring import RetrievalWiring
-from vicw_shared.http.serve import run_service
+from vicw_runtime.http.serve import run_service
 from vicw_shared.settings import LogSettings, ServerSettings
 
 

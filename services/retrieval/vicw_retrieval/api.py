@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response, Security
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.traversal.api import create_graph_router
-from vicw_shared.http import Gate, bearer_scheme, refusals, tenant_of
+from vicw_runtime.http import Gate, bearer_scheme, refusals, tenant_of
 from vicw_shared.model.keys import Right
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 

@@ -8,7 +8,7 @@ from fastapi import FastAPI
 
 from vicw_retrieval.api import create_router
 from vicw_retrieval.wiring import RetrievalWiring
-from vicw_shared.platform.app import create_platform_app
+from vicw_runtime.platform.app import create_platform_app
 
 
 def create_retrieval_app(wiring: RetrievalWiring) -> FastAPI:

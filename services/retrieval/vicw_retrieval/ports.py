@@ -8,7 +8,7 @@ from vicw_retrieval.request.deadline import Deadline, bounded
 from vicw_retrieval.request.graph_cache import cached_graph
 from vicw_retrieval.request.payload_fallback import CircuitBreaker
 from vicw_retrieval.request.usage_counter import UsageCounter
-from vicw_shared.background_throttle import BackgroundThrottle
+from vicw_runtime.background_throttle import BackgroundThrottle
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import Embedder, GraphStore, Reranker, VectorStore, WordIndex
 from vicw_shared.settings import LimitSettings, RetrievalSettings

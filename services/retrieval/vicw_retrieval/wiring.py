@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from vicw_core.background import start_background_task
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.request.payload_fallback import CircuitBreaker
 from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_retrieval.settings import RetrievalServiceSettings
-from vicw_shared.adapters.http_reranker import HttpReranker, open_reranker
-from vicw_shared.background import start_background_task
-from vicw_shared.platform.wiring import PlatformWiring
+from vicw_runtime.model_servers.http_reranker import HttpReranker, open_reranker
+from vicw_runtime.platform.wiring import PlatformWiring
 
 
 class RetrievalWiring(PlatformWiring):

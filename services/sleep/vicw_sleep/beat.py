@@ -23,8 +23,10 @@ from celery import Celery
 from prometheus_client import Gauge
 from redis.exceptions import LockError, RedisError
 
-from vicw_shared import exit_codes
-from vicw_shared.adapters.celery_queue import (
+from vicw_runtime import exit_codes
+from vicw_runtime.liveness import touch
+from vicw_runtime.logs import configure_logs
+from vicw_runtime.queue.celery_queue import (
     CATCH_UP,
     CONSOLIDATE,
     DREAM,
@@ -45,11 +47,9 @@ from vicw_shared.adapters.celery_queue import (
     send,
     waiting,
 )
+from vicw_runtime.telemetry.serving import serve_metrics
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
-from vicw_shared.liveness import touch
-from vicw_shared.logs import configure_logs
-from vicw_shared.telemetry.serving import serve_metrics
 from vicw_sleep.schedule.cron import Schedule
 from vicw_sleep.schedule.jobs import ScheduledJob, schedules
 from vicw_sleep.settings import SleepServiceSettings

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from vicw_shared.adapters.celery_queue import CeleryQueue
-from vicw_shared.adapters.neo4j import Neo4jGraphStore
-from vicw_shared.adapters.openai_language import open_language_model
-from vicw_shared.background_throttle import RemoteLoadThrottle, throttled, yield_to_event_loop
-from vicw_shared.indexes import Indexes
-from vicw_shared.platform.wiring import PlatformWiring
-from vicw_shared.throttled_indexes import throttled_indexes
+from vicw_runtime.background_throttle import RemoteLoadThrottle, throttled, yield_to_event_loop
+from vicw_runtime.indexes import Indexes
+from vicw_runtime.model_servers.openai_language import open_language_model
+from vicw_runtime.platform.wiring import PlatformWiring
+from vicw_runtime.queue.celery_queue import CeleryQueue
+from vicw_runtime.throttled_indexes import throttled_indexes
 from vicw_sleep.consolidation.llm_requests import LlmRequester, llm_requester
 from vicw_sleep.consolidation.service import Consolidation, OnBatch
 from vicw_sleep.dream.service import Dreamer
 from vicw_sleep.resolve.service import EntityResolver
 from vicw_sleep.settings import SleepServiceSettings
+from vicw_stores.neo4j import Neo4jGraphStore
 
 
 class SleepWiring(PlatformWiring):

@@ -5,7 +5,7 @@ Every task may be lost, run twice, or run twice concurrently.
 
 from __future__ import annotations
 
-from vicw_shared.telemetry.shared_metrics import share_metrics
+from vicw_runtime.telemetry.shared_metrics import share_metrics
 
 share_metrics()  # before any other import loads Prometheus' client
 
@@ -19,7 +19,8 @@ import structlog
 from celery import Task
 from redis.exceptions import RedisError
 
-from vicw_shared.adapters.celery_queue import (
+from vicw_runtime.job_runs import recorded_run
+from vicw_runtime.queue.celery_queue import (
     CATCH_UP,
     CONSOLIDATE,
     DREAM,
@@ -31,10 +32,9 @@ from vicw_shared.adapters.celery_queue import (
     make_celery,
     send,
 )
-from vicw_shared.adapters.celery_runtime import Runtime, prepare_worker
+from vicw_runtime.queue.celery_runtime import Runtime, prepare_worker
 from vicw_shared.clock import from_us, now, to_us
 from vicw_shared.errors import RetryableError, UnavailableError
-from vicw_shared.job_runs import recorded_run
 from vicw_sleep.consolidation.job import CatchUpResult, ContextRun, catch_up
 from vicw_sleep.consolidation.job import consolidate_slice as run_consolidation_slice
 from vicw_sleep.consolidation.service import ConsolidationReport

@@ -8,9 +8,9 @@ from uuid import UUID
 
 from fastapi import APIRouter, Security
 
+from vicw_runtime.http import PROBES, Gate, bearer_scheme, refusals
+from vicw_runtime.indexes import Index
 from vicw_shared.errors import FieldProblem, InvalidInputError
-from vicw_shared.http import PROBES, Gate, bearer_scheme, refusals
-from vicw_shared.indexes import Index
 from vicw_shared.model.keys import Right
 from vicw_shared.wire.admin import (
     DroppedIndexes,

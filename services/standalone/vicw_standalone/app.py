@@ -10,8 +10,8 @@ from fastapi import FastAPI
 
 from vicw_ingest.api import create_router as ingest_router
 from vicw_retrieval.api import create_router as retrieval_router
-from vicw_shared.http import KeyGate, create_app, is_loopback
-from vicw_shared.http.serve import serve as serve_app
+from vicw_runtime.http import KeyGate, create_app, is_loopback
+from vicw_runtime.http.serve import serve as serve_app
 from vicw_standalone import __version__
 from vicw_standalone.admin import create_router as admin_router
 from vicw_standalone.settings import StandaloneSettings

@@ -11,12 +11,12 @@ import httpx
 
 from vicw_embedding.models import model_files
 from vicw_embedding.process.supervisor import EmbeddingProcess
-from vicw_shared.adapters.embedders import EmbeddingServers
-from vicw_shared.adapters.null_engines import NullEmbedder
-from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
+from vicw_runtime.model_servers.embedders import EmbeddingServers
+from vicw_runtime.model_servers.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import ModelMismatchError, UnavailableError
 from vicw_shared.ports import NO_MODEL, Embedder, ModelIdentity
 from vicw_standalone.settings import StandaloneSettings
+from vicw_stores.null_engines import NullEmbedder
 
 _STOP_SECONDS = 1.0
 _METRICS_SECONDS = 2.0

@@ -7,16 +7,16 @@ from dataclasses import replace
 from vicw_ingest.erasure.eraser import Eraser
 from vicw_ingest.eviction.service import Eviction
 from vicw_ingest.index.indexer import Indexer
-from vicw_shared.adapters.sqlite.store import SqliteGraphStore
-from vicw_shared.background_throttle import BackgroundThrottle, throttled
-from vicw_shared.indexes import Indexes
+from vicw_runtime.background_throttle import BackgroundThrottle, throttled
+from vicw_runtime.indexes import Indexes
+from vicw_runtime.throttled_indexes import throttled_indexes
 from vicw_shared.model import EdgeRegistry
-from vicw_shared.throttled_indexes import throttled_indexes
 from vicw_sleep.consolidation.llm_requests import LlmRequester
 from vicw_sleep.consolidation.service import Consolidation, OnBatch
 from vicw_sleep.dream.service import Dreamer
 from vicw_sleep.resolve.service import EntityResolver
 from vicw_standalone.settings import StandaloneSettings
+from vicw_stores.sqlite.store import SqliteGraphStore
 
 
 class Maintenance:

@@ -11,15 +11,15 @@ from vicw_shared.extensions import load_registries
 from vicw_shared.settings.variables import named_by_variable
 
 if TYPE_CHECKING:
-    from vicw_shared.adapters.neo4j import Neo4jGraphStore
-    from vicw_shared.adapters.qdrant import QdrantVectorStore
-    from vicw_shared.platform.settings import PlatformSettings
+    from vicw_runtime.platform.settings import PlatformSettings
+    from vicw_stores.neo4j import Neo4jGraphStore
+    from vicw_stores.qdrant import QdrantVectorStore
 
 
 def read_platform() -> PlatformSettings:
     """Return the settings of the engines. Raises SettingsError, also if their clients are not installed."""
     try:
-        from vicw_shared.platform.settings import PlatformSettings
+        from vicw_runtime.platform.settings import PlatformSettings
     except ImportError as error:
         raise SettingsError(
             f"{error.name} is not installed: install vicw-standalone[platform], or use an image of the platform"
@@ -52,7 +52,7 @@ def named_engines(settings: PlatformSettings) -> Iterator[None]:
 async def open_graph() -> AsyncIterator[Neo4jGraphStore]:
     """Open the platform's graph."""
     settings = read_platform()
-    from vicw_shared.adapters.neo4j import Neo4jGraphStore
+    from vicw_stores.neo4j import Neo4jGraphStore
 
     with named_engines(settings):
         graph = await Neo4jGraphStore.open(settings.neo4j, load_registries().edges)
@@ -66,7 +66,7 @@ async def open_graph() -> AsyncIterator[Neo4jGraphStore]:
 async def open_stores() -> AsyncIterator[tuple[Neo4jGraphStore, QdrantVectorStore]]:
     """Open the platform's graph and the collection in use."""
     settings = read_platform()
-    from vicw_shared.adapters.qdrant import QdrantCollections, QdrantVectorStore, connect
+    from vicw_stores.qdrant import QdrantCollections, QdrantVectorStore, connect
 
     async with AsyncExitStack() as stack:
         graph = await stack.enter_async_context(open_graph())

@@ -9,8 +9,8 @@ from typing import NoReturn
 import structlog
 
 from vicw_ingest.eviction.job import evict_slice
+from vicw_runtime.indexes import Indexes
 from vicw_shared.clock import now
-from vicw_shared.indexes import Indexes
 from vicw_sleep.consolidation.job import keep_consolidating
 from vicw_sleep.dream.job import keep_dreaming
 from vicw_sleep.mirror.job import keep_mirrored

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from vicw_core.graph.edge_factory import DREAM, RESOLVE
 from vicw_ingest.eviction.service import EVICT
 from vicw_ingest.expiry.service import EXPIRE
+from vicw_runtime.indexes import Indexes
 from vicw_shared.clock import now
-from vicw_shared.edge_factory import DREAM, RESOLVE
 from vicw_shared.errors import MissingRecordError
-from vicw_shared.indexes import Indexes
 from vicw_shared.ports import Store
 from vicw_sleep.consolidation.service import Consolidation, OnBatch
 from vicw_sleep.dream.service import Dreamer

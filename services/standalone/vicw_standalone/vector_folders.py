@@ -12,18 +12,18 @@ from collections.abc import Collection
 from dataclasses import asdict
 from pathlib import Path
 
-from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.edge import EdgeVectorStore
-from vicw_shared.adapters.embedders import query_prefix
-from vicw_shared.adapters.null_engines import NullVectorStore
-from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_runtime.indexes import Index
+from vicw_runtime.model_servers.embedders import query_prefix
 from vicw_shared.errors import DataDirError, StateConflictError
-from vicw_shared.indexes import Index
 from vicw_shared.model import Label
 from vicw_shared.ports import ModelIdentity, StoreRecord
 from vicw_standalone.embedders import Embedders
 from vicw_standalone.reindex.status import IndexStatus
 from vicw_standalone.settings import StandaloneSettings
+from vicw_stores.data_dir import DataDir
+from vicw_stores.edge import EdgeVectorStore
+from vicw_stores.null_engines import NullVectorStore
+from vicw_stores.sqlite import SqliteGraphStore
 
 FIRST = "vectors"
 _NOTE = "model.json"

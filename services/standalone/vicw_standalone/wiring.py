@@ -8,6 +8,8 @@ from contextlib import AsyncExitStack
 
 import structlog
 
+from vicw_core.archive.import_marker import require_no_import
+from vicw_core.background import start_background_task
 from vicw_embedding.process.supervisor import ChatProcess
 from vicw_ingest.expiry.service import Expiry
 from vicw_ingest.index.indexer import Indexer
@@ -17,21 +19,14 @@ from vicw_ingest.llm_queue.requests import ExtractionBackend
 from vicw_ingest.pipeline import IngestPorts
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.request.usage_counter import UsageCounter
-from vicw_shared.adapters import openai_language
-from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.edge import EdgeVectorStore
-from vicw_shared.adapters.http_reranker import HttpReranker, open_reranker
-from vicw_shared.adapters.openai_language import OpenAILanguageModel
-from vicw_shared.adapters.sqlite import SqliteGraphStore
-from vicw_shared.adapters.sqlite.database import MAPPED_MB
-from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
-from vicw_shared.archive.import_marker import require_no_import
-from vicw_shared.background import start_background_task
-from vicw_shared.background_throttle import BackgroundThrottle
+from vicw_runtime.background_throttle import BackgroundThrottle
+from vicw_runtime.indexes import Indexes, store_status
+from vicw_runtime.model_servers import openai_language
+from vicw_runtime.model_servers.http_reranker import HttpReranker, open_reranker
+from vicw_runtime.model_servers.openai_language import OpenAILanguageModel
 from vicw_shared.clock import now
 from vicw_shared.errors import ModelMismatchError, StorageFullError
 from vicw_shared.extensions import load_registries
-from vicw_shared.indexes import Indexes, store_status
 from vicw_shared.ports import Embedder, VectorStore
 from vicw_shared.settings import LlmSettings
 from vicw_sleep.consolidation.llm_requests import llm_requester
@@ -47,6 +42,11 @@ from vicw_standalone.reindex.change import mark_lost
 from vicw_standalone.reindex.online import OnlineReindex
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.vector_folders import IndexFolders, folder_of
+from vicw_stores.data_dir import DataDir
+from vicw_stores.edge import EdgeVectorStore
+from vicw_stores.sqlite import SqliteGraphStore
+from vicw_stores.sqlite.database import MAPPED_MB
+from vicw_stores.sqlite.keys import SqliteKeyRing
 
 _START_SECONDS = 300.0
 """A large file may have to be read from a slow disk."""

@@ -265,7 +265,7 @@ class WorkerSettings(BaseSettings):
     )
     liveness_file: Path | None = Field(
         None,
-        description="File to touch every two seconds, for `python -m vicw_shared.liveness`; each worker and clock "
+        description="File to touch every two seconds, for `python -m vicw_runtime.liveness`; each worker and clock "
         "needs its own file",
     )
 

@@ -20,9 +20,9 @@ from contract.archive.test_export_import import (
 from contract.erasure.test_erasure import eraser, find_residue
 from contract.sleep.test_consolidation import sound, tell, turn
 from support.stores.pairs import Side, asked_for, embedded
+from vicw_core.archive.import_marker import mark_abandoned
 from vicw_ingest.erasure.record import fingerprints_of
 from vicw_ingest.erasure.selection import ErasureSelection
-from vicw_shared.archive.import_marker import mark_abandoned
 from vicw_shared.errors import MissingRecordError, StateConflictError
 from vicw_shared.model import Label
 from vicw_standalone.erasure.embedded import choose_half, settle_half

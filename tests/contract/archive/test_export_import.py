@@ -26,16 +26,16 @@ from support.generators.requests import INGESTS
 from support.stores.exports import assert_same_exports, exported, imported, registries, reseal
 from support.stores.pairs import START, Clockwork, Side, asked_for, embedded, platform
 from support.stores.qdrant import server_if_any
+from vicw_core.archive.manifest import NAME, USES
+from vicw_core.identity.merge import MergeDecision
 from vicw_ingest.identity.changes import merge
-from vicw_shared.adapters.neo4j.archive import Neo4jSnapshot
-from vicw_shared.adapters.sqlite.archive import SqliteSnapshot
-from vicw_shared.archive.manifest import NAME, USES
 from vicw_shared.errors import FixableError, StateConflictError, UnavailableError
-from vicw_shared.identity.merge import MergeDecision
 from vicw_shared.ports import GraphTransaction, MaintenanceStep, NamedNodes, Outcome, Use
 from vicw_sleep.archive.exporter import ExportSelection
 from vicw_sleep.consolidation.batches import ConsolidationRules
 from vicw_sleep.consolidation.service import Consolidation
+from vicw_stores.neo4j.archive import Neo4jSnapshot
+from vicw_stores.sqlite.archive import SqliteSnapshot
 
 _TEXTS = (
     "My sister Ana moved to Porto because Mara took the Sunken Amulet.",

@@ -10,10 +10,8 @@ import pytest
 
 from support.stores.graph_records import Graph, edge, node, put
 from support.stores.neo4j import empty_neo4j, open_neo4j
-from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.sqlite import SqliteGraphStore
-from vicw_shared.archive.reader import ArchiveReader
-from vicw_shared.archive.writer import ArchiveWriter
+from vicw_core.archive.reader import ArchiveReader
+from vicw_core.archive.writer import ArchiveWriter
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.extensions import Registries
 from vicw_shared.model import Category, CollectionRegistry, EdgeRegistry, EdgeType, Label, NodeCollection
@@ -21,6 +19,8 @@ from vicw_shared.ports import Edges, ModelIdentity
 from vicw_sleep.archive.exporter import ExportSelection, ExportSource, export
 from vicw_sleep.archive.importer import ImportTarget, import_archive
 from vicw_sleep.archive.validator import validate
+from vicw_stores.data_dir import DataDir
+from vicw_stores.sqlite import SqliteGraphStore
 
 OWNED = EdgeType("TODO_OWNED_BY", Category.AGENCY, frozenset({(Label.ENTITY, Label.ENTITY)}), 0.5)
 

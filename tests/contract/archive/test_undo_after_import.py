@@ -16,7 +16,7 @@ from contract.sleep.test_consolidation_job import GRACE, LATER, consolidation, t
 from contract.sleep.test_consolidation_job import run as consolidate
 from support.stores.exports import assert_same_exports, exported, imported, registries
 from support.stores.pairs import Side, asked_for, embedded
-from vicw_shared.edge_factory import DREAM, RESOLVE
+from vicw_core.graph.edge_factory import DREAM, RESOLVE
 from vicw_shared.ports import MaintenanceStep, Outcome, Steps
 from vicw_sleep.consolidation.batches import ConsolidationRules
 from vicw_sleep.dream.service import Dreamer

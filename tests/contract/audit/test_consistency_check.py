@@ -18,9 +18,9 @@ from support.generators.example_count import TIMES
 from support.stores.graph_records import AT, edge, node, put
 from support.stores.invariants import violations_of
 from support.stores.pairs import START, Side, asked_for, embedded
+from vicw_core.index.points import payload_of
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
-from vicw_shared.points import payload_of
 from vicw_shared.ports import GraphTransaction, Lane, Nodes, Passages, Point
 from vicw_shared.uids import edge_id
 from vicw_sleep.check.flow_steps import gaps

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from support.stores.graph_records import AT, Graph, edge, node, put
-from vicw_shared.canonical import find_cycles
+from vicw_core.graph.canonical import find_cycles
 from vicw_shared.model import Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.ports import MAX_UNEXPECTED, ChainLink

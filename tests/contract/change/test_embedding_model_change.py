@@ -8,8 +8,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 from support.stores.graph_records import AT, Graph, edge, node, put
+from vicw_core.index.points import payload_of
 from vicw_shared.model import Label
-from vicw_shared.points import payload_of
 from vicw_shared.ports import ModelChange, ModelIdentity, Models, Passages, PendingKind
 
 OLD = ModelIdentity("old", 3, "0" * 64, 1)

@@ -17,12 +17,12 @@ from contract.sleep.test_consolidation_job import consolidation, turns
 from contract.sleep.test_consolidation_job import run as consolidate
 from support.stores.model_claims import Claim, add_claim
 from support.stores.pairs import START, Side, asked_for
+from vicw_core.consolidation.consolidate import MAKER
 from vicw_ingest.erasure.eraser import Eraser
 from vicw_ingest.erasure.transaction import ErasureTransaction
 from vicw_ingest.eviction import service as module
 from vicw_ingest.eviction.policy import EvictionPolicy, lightest_items
 from vicw_ingest.eviction.service import EVICT, Eviction, EvictionReport
-from vicw_shared.consolidation.consolidate import MAKER
 from vicw_shared.errors import UnavailableError
 from vicw_shared.model import Node
 from vicw_shared.ports import Steps

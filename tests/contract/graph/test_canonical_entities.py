@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from support.stores.graph_records import Graph, edge, node, put
-from vicw_shared import canonical as canonical_module
-from vicw_shared.canonical import canonical, canonical_in, canonical_nodes
+from vicw_core.graph import canonical as canonical_module
+from vicw_core.graph.canonical import canonical, canonical_in, canonical_nodes
 from vicw_shared.ports import GraphTransaction
 from vicw_shared.uids import make_uid
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from support.generators.example_count import TIMES
 from support.stores.graph_records import AT, Graph, edge, node, put
+from vicw_core.graph.canonical import canonical
+from vicw_core.identity.merge import MergeDecision
 from vicw_ingest.identity.changes import merge, rename, split
 from vicw_ingest.identity.entities import ComparisonScope, candidates, entity_by_uid, list_entities
-from vicw_shared.canonical import canonical
 from vicw_shared.errors import FixableError, InvalidInputError, MissingRecordError, StateConflictError
-from vicw_shared.identity.merge import MergeDecision
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.ports import Direction, look_up
 from vicw_shared.uids import make_uid

@@ -11,19 +11,19 @@ from typing import Any
 import pytest
 
 from support.stores.graph_records import AT, edge, node, put
-from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.sqlite import SqliteGraphStore
-from vicw_shared.adapters.sqlite.audit import FOLLOWER
-from vicw_shared.adapters.sqlite.database import SqliteDatabase
-from vicw_shared.adapters.sqlite.full_text import find_passages
-from vicw_shared.adapters.sqlite.items import read_by_text_key
-from vicw_shared.adapters.sqlite.schema import FIRST, latest
-from vicw_shared.adapters.sqlite.steps import read_steps
 from vicw_shared.errors import DataDirError, SchemaVersionError, StorageFullError
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.ports import Scope, Steps, TextHit
 from vicw_shared.uids import make_uid
+from vicw_stores.data_dir import DataDir
+from vicw_stores.sqlite import SqliteGraphStore
+from vicw_stores.sqlite.audit import FOLLOWER
+from vicw_stores.sqlite.database import SqliteDatabase
+from vicw_stores.sqlite.full_text import find_passages
+from vicw_stores.sqlite.items import read_by_text_key
+from vicw_stores.sqlite.schema import FIRST, latest
+from vicw_stores.sqlite.steps import read_steps
 
 REGISTRY = EdgeRegistry.with_core_types()
 

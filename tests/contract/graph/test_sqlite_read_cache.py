@@ -12,11 +12,11 @@ import pytest
 from prometheus_client import REGISTRY as METRICS
 
 from support.stores.graph_records import AT, edge, node, put
-from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.sqlite import SqliteGraphStore, cache
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.ports import Direction, GraphTransaction
 from vicw_shared.uids import make_uid
+from vicw_stores.data_dir import DataDir
+from vicw_stores.sqlite import SqliteGraphStore, cache
 
 REGISTRY = EdgeRegistry.with_core_types()
 NEXT = [("NEXT", Direction.OUT), ("NEXT", Direction.IN), ("ABOUT", Direction.OUT)]

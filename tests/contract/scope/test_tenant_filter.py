@@ -23,17 +23,17 @@ from support.stores.graph_records import AT, edge, node
 from support.stores.neo4j import empty_neo4j
 from support.stores.pairs import Side, platform
 from support.stores.qdrant import open_client
+from vicw_core.index.sparse import encode_document
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_shared.adapters.neo4j.rows import edge_row, node_row
-from vicw_shared.adapters.qdrant import QdrantVectorStore, connect
 from vicw_shared.clock import to_ms
 from vicw_shared.model import Label
 from vicw_shared.ports import Lane, Point, Scope, SparseVector, VectorQuery, VectorStore
 from vicw_shared.settings import LimitSettings, QdrantSettings, RetrievalSettings
-from vicw_shared.sparse import encode_document
 from vicw_shared.uids import make_uid
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
+from vicw_stores.neo4j.rows import edge_row, node_row
+from vicw_stores.qdrant import QdrantVectorStore, connect
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(1800), pytest.mark.asyncio(loop_scope="module")]
 

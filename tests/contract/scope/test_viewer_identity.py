@@ -13,11 +13,11 @@ import pytest
 
 from support.stores.graph_queries import GraphClient, edges_as_text
 from support.stores.pairs import Side, asked_for
+from vicw_core.identity.merge import MergeDecision
 from vicw_ingest.identity.changes import merge, rename, split
 from vicw_ingest.identity.entities import ComparisonScope, candidates
 from vicw_ingest.identity.user_persons import identify
 from vicw_shared.errors import InvalidInputError
-from vicw_shared.identity.merge import MergeDecision
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import look_up
 from vicw_shared.uids import named_uid

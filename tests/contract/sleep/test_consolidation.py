@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from support.generators.example_count import TIMES
 from support.generators.requests import RETRACTIONS, UPDATES
 from support.stores.pairs import START, Clockwork, Side, asked_for, embedded
-from vicw_shared.consolidation.consolidate import ChangedError, ConsolidatedBatch, Consolidator
-from vicw_shared.consolidation.restore import RestoredItems, Restorer
+from vicw_core.consolidation.consolidate import ChangedError, ConsolidatedBatch, Consolidator
+from vicw_core.consolidation.restore import RestoredItems, Restorer
 from vicw_shared.errors import FixableError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.core5 import LEDGER

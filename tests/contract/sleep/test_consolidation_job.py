@@ -16,7 +16,7 @@ from prometheus_client import REGISTRY as METRICS
 from contract.sleep.test_consolidation import REGISTRY, plain, said, sound, tell, thread, turn
 from support.fakes.chat_server import serve_chat
 from support.stores.pairs import START, Side, asked_for
-from vicw_shared.adapters.openai_language import OpenAILanguageModel
+from vicw_runtime.model_servers.openai_language import OpenAILanguageModel
 from vicw_shared.errors import MissingRecordError, UnavailableError
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import ArrivalCount, Flow, FlowEvents, GraphTransaction, Outcome, Point, Steps

@@ -19,8 +19,8 @@ from support.documents.mirror_pages import everything, pages
 from support.generators.example_count import TIMES
 from support.stores.kills import killed_at_step
 from support.stores.pairs import START, Side, asked_for, embedded
-from vicw_shared.dreams import is_dreamt
-from vicw_shared.edge_factory import DREAM, EdgeFactory
+from vicw_core.graph.dreams import is_dreamt
+from vicw_core.graph.edge_factory import DREAM, EdgeFactory
 from vicw_shared.errors import MissingRecordError
 from vicw_shared.model import Edge
 from vicw_shared.model.edges import AUTO_TAGGED

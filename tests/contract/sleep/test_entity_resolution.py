@@ -20,13 +20,13 @@ from support.generators.example_count import TIMES
 from support.stores.kills import killed_at_step
 from support.stores.model_claims import Claim, add_claim
 from support.stores.pairs import START, Side, asked_for, embedded
+from vicw_core.graph.canonical import MERGED_INTO
+from vicw_core.graph.edge_factory import CALLER, RESOLVE
+from vicw_core.identity.merge import MergeDecision
 from vicw_ingest.erasure.selection import choose_person
 from vicw_ingest.identity.changes import merge, split
 from vicw_ingest.identity.entities import ComparisonScope, candidates, entity_by_uid
-from vicw_shared.canonical import MERGED_INTO
-from vicw_shared.edge_factory import CALLER, RESOLVE
 from vicw_shared.errors import MissingRecordError
-from vicw_shared.identity.merge import MergeDecision
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.ports import GraphTransaction, Outcome, Steps
 from vicw_shared.settings import ResolveSettings

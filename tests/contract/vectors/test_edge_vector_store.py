@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.ports import Point
+from vicw_stores.edge import EdgeVectorStore
 
 SIZE = 4
 POINT = Point(

@@ -22,9 +22,6 @@ from qdrant_client.models import (
 
 from support.servers.qdrant import QdrantServer
 from support.stores.qdrant import collections_for_tests, open_client, server_if_any
-from vicw_shared.adapters.conditions import FLAGS, INSTANTS, KEYWORDS
-from vicw_shared.adapters.qdrant import QdrantCollections, QdrantVectorStore
-from vicw_shared.adapters.qdrant.errors import translated
 from vicw_shared.errors import (
     MissingRecordError,
     ModelMismatchError,
@@ -34,6 +31,9 @@ from vicw_shared.errors import (
     VicwError,
 )
 from vicw_shared.ports import ModelIdentity, Point
+from vicw_stores.conditions import FLAGS, INSTANTS, KEYWORDS
+from vicw_stores.qdrant import QdrantCollections, QdrantVectorStore
+from vicw_stores.qdrant.errors import translated
 
 MODEL = ModelIdentity("some-model", 4, "0" * 64, 1)
 OTHERS = (

@@ -14,12 +14,12 @@ import pytest
 from numpy.typing import NDArray
 
 from support.stores.qdrant import collections_for_tests, server_if_any
-from vicw_shared.adapters.edge import EdgeVectorStore
-from vicw_shared.adapters.qdrant import QdrantVectorStore
 from vicw_shared.clock import to_ms
 from vicw_shared.errors import UnavailableError
 from vicw_shared.model import Label
 from vicw_shared.ports import Audience, ModelIdentity, Point, Scope, ScoreQuery, SparseVector, VectorQuery, VectorStore
+from vicw_stores.edge import EdgeVectorStore
+from vicw_stores.qdrant import QdrantVectorStore
 
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
 SIZE = 4

@@ -20,7 +20,7 @@ import pytest
 
 from support.models import tiny_gguf
 from vicw_embedding.process.supervisor import EmbeddingProcess
-from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
+from vicw_runtime.model_servers.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import SettingsError
 from vicw_shared.ports.embedder import Lane
 from vicw_shared.settings.concerns import EmbeddingSettings
@@ -180,8 +180,8 @@ def test_the_embedding_process_logs_at_its_parents_level(
         "import asyncio\n"
         "from pathlib import Path\n"
         "from vicw_embedding.process.supervisor import EmbeddingProcess\n"
-        "from vicw_shared.adapters.openai_embedder import OpenAIEmbedder\n"
-        "from vicw_shared.logs import configure_logs\n"
+        "from vicw_runtime.model_servers.openai_embedder import OpenAIEmbedder\n"
+        "from vicw_runtime.logs import configure_logs\n"
         "from vicw_shared.ports.embedder import Lane\n"
         "from vicw_shared.settings.concerns import EmbeddingSettings, LogSettings\n"
         "async def main():\n"

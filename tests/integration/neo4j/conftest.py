@@ -6,7 +6,7 @@ import pytest
 
 from support.servers.neo4j.server import Neo4jServer
 from support.stores.neo4j import empty_neo4j, open_neo4j
-from vicw_shared.adapters.neo4j import Neo4jGraphStore
+from vicw_stores.neo4j import Neo4jGraphStore
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ import pytest
 
 from support.servers.neo4j.server import Neo4jServer
 from support.stores.graph_records import AT, edge, node, put
-from vicw_shared.adapters.neo4j import Neo4jGraphStore
 from vicw_shared.model import Label
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.ports import Nodes
+from vicw_stores.neo4j import Neo4jGraphStore
 
 
 @pytest.mark.parametrize(("chain", "place"), [(NEXT, "flow_at"), (HAPPENED_AFTER, "clock_at")])

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from support.stores.graph_records import AT, edge, node, put
-from vicw_shared.adapters.neo4j import Neo4jGraphStore
-from vicw_shared.adapters.neo4j.database import Neo4jDatabase
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.ports import Direction, Flow, FlowEvents, NamedNodes, NameMatch, Nodes, Passages, look_up
 from vicw_shared.uids import make_uid
+from vicw_stores.neo4j import Neo4jGraphStore
+from vicw_stores.neo4j.database import Neo4jDatabase
 
 A, C = make_uid("a"), make_uid("c")
 HOUR = timedelta(hours=1)

@@ -12,12 +12,12 @@ from itertools import pairwise
 from support.servers.neo4j.server import Neo4jServer
 from support.stores.graph_records import AT, edge, node, put
 from support.stores.neo4j import open_neo4j
-from vicw_shared.adapters.neo4j import Neo4jGraphStore
-from vicw_shared.chains import Chains
+from vicw_core.graph.chains import Chains
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.chain import clock_key, next_key
 from vicw_shared.ports import Edges, GraphTransaction, Nodes, PendingPoint, Receipt
 from vicw_shared.uids import make_uid
+from vicw_stores.neo4j import Neo4jGraphStore
 
 REGISTRY = EdgeRegistry.with_core_types()
 WRITERS, EACH = 16, 4

@@ -16,11 +16,11 @@ from support.servers.machine import free_port
 from support.servers.neo4j.server import Neo4jProcess, Neo4jServer
 from support.stores.graph_records import node, put
 from support.stores.neo4j import neo4j_settings, open_neo4j
-from vicw_shared.adapters.neo4j import Neo4jGraphStore
 from vicw_shared.errors import OverloadedError, SettingsError, UnavailableError, VicwError
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import GraphTransaction
 from vicw_shared.uids import make_uid
+from vicw_stores.neo4j import Neo4jGraphStore
 
 
 async def open_error(server: Neo4jServer, **fields: Any) -> VicwError:

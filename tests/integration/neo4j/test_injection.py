@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from support.stores.graph_records import AT, edge, node
-from vicw_shared.adapters.neo4j import Neo4jGraphStore
 from vicw_shared.errors import UnknownTypeError
 from vicw_shared.model import Edge, Label
 from vicw_shared.ports import Audience, Direction, GraphTransaction, Nodes, Receipt, Scope
 from vicw_shared.uids import edge_id, make_uid
+from vicw_stores.neo4j import Neo4jGraphStore
 
 HOSTILE = [
     "'; MATCH (n) DETACH DELETE n; //",

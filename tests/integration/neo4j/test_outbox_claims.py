@@ -12,10 +12,10 @@ from neo4j import Record
 
 from support.servers.neo4j.server import Neo4jServer
 from support.stores.graph_records import edge, node, put
-from vicw_shared.adapters.neo4j import Neo4jGraphStore
-from vicw_shared.adapters.neo4j.database import Neo4jDatabase, RunStatement
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import Backlog, PendingKind
+from vicw_stores.neo4j import Neo4jGraphStore
+from vicw_stores.neo4j.database import Neo4jDatabase, RunStatement
 
 LONG = 60.0
 

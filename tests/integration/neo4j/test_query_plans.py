@@ -14,11 +14,11 @@ import pytest
 
 from support.servers.neo4j.server import Neo4jServer
 from support.stores.graph_records import AT, edge, node
-from vicw_shared.adapters.neo4j import Neo4jGraphStore
-from vicw_shared.adapters.neo4j.cypher import edges, items, names, nodes, outbox, pending_extractions, records, text
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.ports import Audience, Direction, GraphTransaction, Scope
+from vicw_stores.neo4j import Neo4jGraphStore
+from vicw_stores.neo4j.cypher import edges, items, names, nodes, outbox, pending_extractions, records, text
 
 TYPES = tuple(edge_type.name for edge_type in EdgeRegistry.with_core_types())
 SPREADS = tuple((name, direction) for name in TYPES for direction in Direction)

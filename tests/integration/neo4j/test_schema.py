@@ -13,10 +13,10 @@ import pytest
 from support.servers.neo4j.server import Neo4jServer
 from support.stores.graph_records import AT, edge, node, put
 from support.stores.neo4j import empty_neo4j, open_neo4j
-from vicw_shared.adapters.neo4j import Neo4jGraphStore, schema
 from vicw_shared.errors import SchemaVersionError, UnavailableError
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.ports import Edges, GraphTransaction, ModelIdentity, Nodes, Receipt, scan_pages
+from vicw_stores.neo4j import Neo4jGraphStore, schema
 
 TYPES = [edge_type.name for edge_type in EdgeRegistry.with_core_types()]
 

@@ -13,11 +13,11 @@ from support.servers.qdrant import QdrantServer
 from support.stores.graph_records import edge, node, put
 from support.stores.neo4j import empty_neo4j
 from vicw_ingest.index.indexer import Indexer
-from vicw_shared.adapters.qdrant import QdrantCollections, connect
+from vicw_runtime.platform.engines import Engines, open_engines
+from vicw_runtime.platform.settings import PlatformSettings
 from vicw_shared.model import EdgeRegistry, Label
-from vicw_shared.platform.engines import Engines, open_engines
-from vicw_shared.platform.settings import PlatformSettings
 from vicw_shared.settings import QdrantSettings
+from vicw_stores.qdrant import QdrantCollections, connect
 
 
 @pytest.fixture(autouse=True)

@@ -11,9 +11,9 @@ import pytest
 
 from integration.platform.conftest import engines, fill
 from support.fakes.embedding_server import EmbeddingServer, serve_embeddings
+from vicw_runtime.indexes import wait_for_followers
+from vicw_runtime.platform.engines import Engines
 from vicw_shared.errors import MissingRecordError, ModelMismatchError, StateConflictError
-from vicw_shared.indexes import wait_for_followers
-from vicw_shared.platform.engines import Engines
 from vicw_shared.ports import ModelChange, ModelIdentity
 from vicw_standalone.reindex.platform import Platform, drop_old, open_platform, reindex, status
 

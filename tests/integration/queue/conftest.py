@@ -20,7 +20,7 @@ from support.stores.neo4j import empty_neo4j
 from support.stores.qdrant import open_client, server_if_any
 from vicw_ingest.settings import IngestServiceSettings
 from vicw_ingest.wiring import IngestWiring
-from vicw_shared.platform import engines
+from vicw_runtime.platform import engines
 
 TESTS = Path(__file__).parents[2]
 DATABASE = 4

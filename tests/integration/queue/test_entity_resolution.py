@@ -11,7 +11,7 @@ from support.processes.platform import SLEEPER
 from support.servers.redis import RedisServer
 from vicw_ingest.pipeline import ingest
 from vicw_ingest.wiring import IngestWiring
-from vicw_shared.adapters.celery_queue import RESOLVE, make_celery
+from vicw_runtime.queue.celery_queue import RESOLVE, make_celery
 from vicw_shared.ports import Steps
 from vicw_shared.settings import RedisSettings
 from vicw_shared.wire.ingest import IngestRequest

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 
 from support.metrics.counters import metric_increase
 from support.servers.redis import RedisProcess, RedisServer
-from vicw_shared.adapters.celery_queue import (
+from vicw_runtime.queue.celery_queue import (
     INDEX,
     INGEST_QUEUE,
     RECONCILE,

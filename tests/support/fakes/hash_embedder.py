@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from vicw_core.index.wrapper import WRAPPER_VERSION
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import Lane, ModelIdentity
-from vicw_shared.wrapper import WRAPPER_VERSION
 
 SIZE = 64
 

@@ -8,7 +8,7 @@ from celery.__main__ import main
 from qdrant_client import AsyncQdrantClient
 
 from support.stores.qdrant import open_client
-from vicw_shared.platform import engines
+from vicw_runtime.platform import engines
 from vicw_shared.settings import QdrantSettings
 
 

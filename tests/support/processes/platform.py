@@ -21,7 +21,7 @@ from support.servers.machine import free_port
 from support.servers.neo4j.server import Neo4jServer
 from support.servers.qdrant import QdrantServer
 from support.servers.redis import RedisServer
-from vicw_shared.adapters.celery_queue import make_celery
+from vicw_runtime.queue.celery_queue import make_celery
 from vicw_shared.settings import RedisSettings
 from vicw_sleep.schedule.job_lock import key_of
 

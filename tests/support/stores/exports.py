@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from support.stores.pairs import Side
-from vicw_shared.archive import manifest as manifests
-from vicw_shared.archive.manifest import NAME, FileEntry, Manifest
-from vicw_shared.archive.reader import ArchiveReader
-from vicw_shared.archive.writer import ArchiveWriter
+from vicw_core.archive import manifest as manifests
+from vicw_core.archive.manifest import NAME, FileEntry, Manifest
+from vicw_core.archive.reader import ArchiveReader
+from vicw_core.archive.writer import ArchiveWriter
 from vicw_shared.extensions import Registries
 from vicw_shared.model import CollectionRegistry, EdgeRegistry
 from vicw_shared.ports import ModelIdentity, VectorStore

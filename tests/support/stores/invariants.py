@@ -8,7 +8,7 @@ from functools import partial
 from itertools import pairwise
 
 from support.stores.pairs import Side
-from vicw_shared.index_diff import compare
+from vicw_core.index.diff import compare
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, chain_key
 from vicw_shared.ports import Counters, GraphTransaction, Passages

@@ -11,7 +11,7 @@ from support.fakes.chat_server import Chat, Reply, serve_chat
 from support.stores.pairs import Side
 from vicw_ingest.llm_queue.extractor import Extractor
 from vicw_ingest.llm_queue.requests import ExtractionBackend
-from vicw_shared.adapters.openai_language import OpenAILanguageModel
+from vicw_runtime.model_servers.openai_language import OpenAILanguageModel
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.settings import IngestSettings, LimitSettings, LlmSettings
 from vicw_shared.wire.ingest import IngestResponse

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from vicw_core.language.tokens import Span
 from vicw_ingest.extraction.model import (
     SPEAKER,
     STATEMENT,
@@ -14,7 +15,6 @@ from vicw_ingest.extraction.model import (
 )
 from vicw_ingest.llm_queue.commit import ExtractionCommit
 from vicw_shared.clock import now
-from vicw_shared.language.tokens import Span
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.ports import GraphTransaction, Store
 from vicw_shared.settings import IngestSettings

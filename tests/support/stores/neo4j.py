@@ -9,9 +9,9 @@ from typing import Any
 from pydantic import SecretStr
 
 from support.servers.neo4j.server import Neo4jServer
-from vicw_shared.adapters.neo4j import Neo4jGraphStore
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.settings import Neo4jSettings
+from vicw_stores.neo4j import Neo4jGraphStore
 
 
 def neo4j_settings(server: Neo4jServer, **fields: Any) -> Neo4jSettings:

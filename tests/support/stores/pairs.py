@@ -33,11 +33,7 @@ from vicw_ingest.versions.retraction import retract
 from vicw_retrieval.access.scope import scope_of
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.edge import EdgeVectorStore
-from vicw_shared.adapters.qdrant import QdrantVectorStore
-from vicw_shared.adapters.sqlite import SqliteGraphStore
-from vicw_shared.indexes import Index, Indexes
+from vicw_runtime.indexes import Index, Indexes
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.ports import Edges, Lane, ModelIdentity, Nodes, Point, VectorStore
 from vicw_shared.settings import IngestSettings, LimitSettings, RetrievalSettings
@@ -47,6 +43,10 @@ from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 from vicw_sleep.check.service import CheckLimits, CheckReport, check
 from vicw_sleep.reconcile.service import reconcile
+from vicw_stores.data_dir import DataDir
+from vicw_stores.edge import EdgeVectorStore
+from vicw_stores.qdrant import QdrantVectorStore
+from vicw_stores.sqlite import SqliteGraphStore
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 """The first instant of every story; each operation takes a minute."""

@@ -18,8 +18,8 @@ from qdrant_client.local.local_collection import LocalCollection
 
 from support.servers.plugin import stood_in
 from support.servers.qdrant import QdrantServer
-from vicw_shared.adapters.qdrant import QdrantCollections, connect
 from vicw_shared.settings import QdrantSettings
+from vicw_stores.qdrant import QdrantCollections, connect
 
 _LOCAL_MODE = "the adapter's contract tests ran on qdrant-client's local mode (no wire, indexes, quantisation)"
 

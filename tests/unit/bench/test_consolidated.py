@@ -14,7 +14,7 @@ from support.stores.memory import settings_for
 from vicw_bench import targets
 from vicw_bench.fidelity.consolidated import Consolidated, open_consolidated
 from vicw_bench.targets import LocalTarget, open_local
-from vicw_shared.consolidation.consolidate import Consolidator
+from vicw_core.consolidation.consolidate import Consolidator
 from vicw_shared.model import Label
 from vicw_shared.ports import scan_pages
 from vicw_shared.wire.ingest import IngestRequest

@@ -30,7 +30,7 @@ from vicw_bench.report import (
 )
 from vicw_bench.sets import load_set
 from vicw_bench.targets import LocalTarget, open_local
-from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
+from vicw_runtime.model_servers.openai_embedder import OpenAIEmbedder
 from vicw_shared.ports import Embedder, Lane
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.ingest import Extract

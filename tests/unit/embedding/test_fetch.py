@@ -12,7 +12,7 @@ from support.fakes.model_hub import REPOSITORY, Hub, serve_hub
 from unit.embedding.models.test_hub import FILE, NAME, set_endpoint
 from vicw_embedding import fetch as one_shot
 from vicw_embedding.models import minilm
-from vicw_shared import exit_codes
+from vicw_runtime import exit_codes
 from vicw_shared.settings.concerns import EmbeddingSettings
 
 CONTENT = os.urandom(1_000_000)

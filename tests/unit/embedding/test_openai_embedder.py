@@ -19,7 +19,9 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
+from vicw_core.index.wrapper import WRAPPER_VERSION
+from vicw_runtime.logs import bind_request_id
+from vicw_runtime.model_servers.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import (
     InvalidInputError,
     LimitExceededError,
@@ -28,9 +30,7 @@ from vicw_shared.errors import (
     UnavailableError,
     VicwError,
 )
-from vicw_shared.logs import bind_request_id
 from vicw_shared.ports.embedder import Embedder, Lane
-from vicw_shared.wrapper import WRAPPER_VERSION
 
 Handler = Callable[["Request"], web.Response]
 

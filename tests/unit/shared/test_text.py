@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from vicw_shared import sparse
+from vicw_core.index import sparse
+from vicw_core.index.wrapper import wrap
 from vicw_shared.clock import from_us, to_ms, to_us
 from vicw_shared.domains import canonical
 from vicw_shared.text import flaw, fold_case, visible
 from vicw_shared.wire.ingest import IngestRequest, Item
-from vicw_shared.wrapper import wrap
 
 
 def test_domains_are_case_folded_and_have_synonyms() -> None:

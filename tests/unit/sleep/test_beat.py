@@ -12,7 +12,7 @@ import pytest
 from pydantic import ValidationError
 
 from vicw_ingest.index.indexer import Indexer
-from vicw_shared.adapters.celery_queue import CONSOLIDATE, DREAM, EVICT, RECONCILE, RESOLVE
+from vicw_runtime.queue.celery_queue import CONSOLIDATE, DREAM, EVICT, RECONCILE, RESOLVE
 from vicw_shared.clock import now
 from vicw_shared.settings import RedisSettings
 from vicw_sleep.beat import Tick, ticks

@@ -43,7 +43,7 @@ async def test_sleep_operations_yield_to_foreground_requests_if_configured(
     async def opened(*_: object) -> Engines:
         return engines
 
-    monkeypatch.setattr("vicw_shared.platform.wiring.open_engines", opened)
+    monkeypatch.setattr("vicw_runtime.platform.wiring.open_engines", opened)
     wiring: Any = SleepWiring(SleepServiceSettings.read(), gives_way=gives_way)
     await wiring.open()
     for graph in (wiring.graph, wiring.consolidation().graph, wiring.dream().graph, wiring.resolve().graph):

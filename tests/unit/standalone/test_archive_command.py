@@ -19,12 +19,12 @@ from typer.testing import CliRunner, Result
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.exports import assert_same_exports
 from support.stores.memory import open_memory
-from vicw_shared.adapters.sqlite.transaction import SqliteTransaction
 from vicw_shared.errors import StateConflictError
 from vicw_shared.ports import Edges
 from vicw_standalone.archive.embedded import move_aside
 from vicw_standalone.cli import app
 from vicw_standalone.wiring import Standalone
+from vicw_stores.sqlite.transaction import SqliteTransaction
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import open_memory
 from unit.standalone.test_sleep_command import fill_with_turns
 from vicw_ingest.eviction.job import evict_slice as forget
-from vicw_shared import background_throttle
+from vicw_runtime import background_throttle
 from vicw_shared.ports import Lane, Steps
 from vicw_shared.settings import ConsolidationSettings, DreamSettings, EvictionSettings, ResolveSettings
 from vicw_sleep.consolidation.job import consolidate_slice as consolidate

@@ -19,7 +19,6 @@ from support.fakes.hash_embedder import SIZE, HashEmbedder
 from support.fakes.model_hub import Hub, serve_hub
 from support.models import tiny_gguf
 from support.stores.memory import open_memory, settings_for
-from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.errors import DataDirError
 from vicw_shared.settings import EmbeddingSettings, ServerSettings
 from vicw_shared.settings.former_names import REMOVED, RENAMED
@@ -27,6 +26,7 @@ from vicw_shared.settings.variables import VARIABLES
 from vicw_standalone.doctor import Finding, Severity, examine
 from vicw_standalone.doctor.variables import variables
 from vicw_standalone.settings import CHOICES, StandaloneSettings
+from vicw_stores.data_dir import DataDir
 
 NAME = "all-MiniLM-L6-v2"
 

@@ -15,7 +15,6 @@ from support.clients.sleep_command import sleep, without_model
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import open_memory, settings_for
 from support.stores.schedules import check_schedules_often
-from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.clock import now
 from vicw_shared.errors import SettingsError
 from vicw_shared.model import Label
@@ -23,6 +22,7 @@ from vicw_shared.ports import Nodes
 from vicw_shared.settings import EvictionSettings, SleepSettings
 from vicw_standalone.cli import app
 from vicw_standalone.wiring import Standalone
+from vicw_stores.sqlite import SqliteGraphStore
 
 
 async def fill(store: Path) -> None:

@@ -20,13 +20,13 @@ from typer.testing import CliRunner, Result
 
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import open_memory
-from vicw_shared.adapters.edge.store import recover
-from vicw_shared.adapters.sqlite.database import SqliteDatabase
-from vicw_shared.adapters.sqlite.erasure import SqliteErasures
 from vicw_shared.errors import MissingRecordError
 from vicw_standalone.cli import app
 from vicw_standalone.cli.forget import proven
 from vicw_standalone.wiring import Standalone
+from vicw_stores.edge.store import recover
+from vicw_stores.sqlite.database import SqliteDatabase
+from vicw_stores.sqlite.erasure import SqliteErasures
 
 SECRET = "Quirin Zeltner keeps the vermilion lockbox under the third stair of the Halde observatory."
 AGAIN = f"{SECRET[:-1]}, wrapped in ochre sailcloth, as of May."

@@ -14,11 +14,11 @@ from prometheus_client import REGISTRY
 
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import Memory, open_memory, settings_for
-from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.clock import now
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import PendingPoint
 from vicw_standalone.reindex import local
+from vicw_stores.edge import EdgeVectorStore
 
 ITEMS: list[dict[str, Any]] = [
     {"id": "fog", "text": "the harbour was closed by fog", "timestamp": "2026-01-01T00:00:00Z"},

@@ -14,8 +14,8 @@ import pytest
 
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import Memory, open_memory, settings_for
+from vicw_runtime.platform.settings import PlatformSettings
 from vicw_shared.errors import InvalidInputError, ModelMismatchError, SettingsError
-from vicw_shared.platform.settings import PlatformSettings
 from vicw_shared.ports import NO_MODEL, Lane, ModelChange
 from vicw_shared.settings import StorageSettings
 from vicw_standalone.doctor import Severity, examine

@@ -17,11 +17,11 @@ from support.clients.sleep_command import sleep, without_model
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import open_memory, settings_for
 from support.stores.schedules import check_schedules_often
+from vicw_core.consolidation.consolidate import MAKER
+from vicw_core.graph.edge_factory import DREAM, RESOLVE
 from vicw_ingest.eviction.service import EVICT
 from vicw_ingest.expiry.service import EXPIRE
 from vicw_shared.clock import now
-from vicw_shared.consolidation.consolidate import MAKER
-from vicw_shared.edge_factory import DREAM, RESOLVE
 from vicw_shared.errors import MissingRecordError
 from vicw_shared.ports import GraphTransaction, MaintenanceStep, Outcome, Point, Receipt, scan_pages
 from vicw_shared.settings import SleepSettings

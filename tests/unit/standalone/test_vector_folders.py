@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.errors import DataDirError
 from vicw_shared.ports import ModelIdentity
 from vicw_standalone.vector_folders import folder_of, noted_in, open_folder, others
+from vicw_stores.data_dir import DataDir
+from vicw_stores.edge import EdgeVectorStore
 
 A, B = ModelIdentity("a", 4, "0" * 64, 1), ModelIdentity("b", 4, "1" * 64, 1)
 

@@ -9,9 +9,9 @@ import pytest
 
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import open_memory, settings_for
-from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.errors import DataDirError, ModelMismatchError
 from vicw_standalone.wiring import Standalone
+from vicw_stores.data_dir import DataDir
 
 
 async def test_another_file_of_the_same_model_is_refused_and_reindex_suggested(store: Path) -> None:

@@ -10,12 +10,12 @@ from itertools import batched
 from statistics import fmean
 
 from vicw_bench.extraction.labelled import CauseSentence, Fact, FactSentence, joined, token_overlap
+from vicw_core.language.analysis import Analyst, Sentence, Word
 from vicw_ingest.extraction.model import SourceText
 from vicw_ingest.extraction.rules.agents import agents_of
 from vicw_ingest.extraction.rules.causes import causes_in
 from vicw_ingest.extraction.rules.extractor import RuleExtractor
 from vicw_ingest.extraction.rules.names import names_in
-from vicw_shared.language.analysis import Analyst, Sentence, Word
 from vicw_shared.progress import Progress, silent
 
 _BATCH = 100

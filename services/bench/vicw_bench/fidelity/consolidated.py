@@ -12,8 +12,8 @@ from pathlib import Path
 
 from vicw_bench.fidelity.measure import Opener
 from vicw_bench.targets import LocalTarget
+from vicw_core.consolidation.consolidate import MAKER, ConsolidatedBatch
 from vicw_shared.clock import now
-from vicw_shared.consolidation.consolidate import MAKER, ConsolidatedBatch
 from vicw_shared.model import Label
 from vicw_shared.ports import Flow, Outcome
 from vicw_shared.progress import Progress

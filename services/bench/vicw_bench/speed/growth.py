@@ -9,10 +9,10 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_core.index.points import wrapped
 from vicw_shared.model import EdgeRegistry, Label
-from vicw_shared.points import wrapped
+from vicw_stores.data_dir import DataDir
+from vicw_stores.sqlite import SqliteGraphStore
 
 _BATCH = 500
 _LEASE_SECONDS = 60.0

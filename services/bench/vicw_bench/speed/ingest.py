@@ -15,7 +15,7 @@ from vicw_bench.speed.growth import Growth, embedded_texts, growth_of
 from vicw_bench.speed.server import serve
 from vicw_client import AsyncVicwClient, Retry
 from vicw_embedding.process.supervisor import EmbeddingProcess
-from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
+from vicw_runtime.model_servers.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import Lane
 from vicw_shared.progress import Progress

@@ -20,7 +20,7 @@ from vicw_bench.speed.server import ResidentSize, disk_mb, serve
 from vicw_bench.speed.synthetic import Chat
 from vicw_bench.targets import open_local
 from vicw_embedding.process.supervisor import EmbeddingProcess
-from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
+from vicw_runtime.model_servers.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import SettingsError, UnavailableError
 from vicw_shared.ports import ModelIdentity
 from vicw_shared.progress import Progress

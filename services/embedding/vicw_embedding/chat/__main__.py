@@ -26,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _serve(options: argparse.Namespace) -> None:
     from vicw_embedding.chat.app import create_app
     from vicw_embedding.chat.engine import ChatEngine
-    from vicw_shared.logs import configure_logs
+    from vicw_runtime.logs import configure_logs
 
     with named_by_variable():
         server, llm, log, limits = ServerSettings(), LlmSettings(), LogSettings(), LimitSettings()

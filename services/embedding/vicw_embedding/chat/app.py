@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 
 from vicw_embedding.chat.engine import Answer, ChatEngine
 from vicw_embedding.process.serving import CLIENT_DISCONNECTED, cancel_on_disconnect
-from vicw_shared import http
+from vicw_runtime import http
 from vicw_shared.settings import LimitSettings
 
 

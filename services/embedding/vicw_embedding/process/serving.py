@@ -16,7 +16,7 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vicw_shared import exit_codes
+from vicw_runtime import exit_codes
 from vicw_shared.errors import FatalError, SettingsError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI, Request
     from pydantic import SecretStr
 
-    from vicw_shared.http import SecretGate
+    from vicw_runtime.http import SecretGate
 
 
 _PR_SET_PDEATHSIG = 1
@@ -85,7 +85,7 @@ def gate(secret: SecretStr | None, variable: str, host: str | None) -> SecretGat
 
     Raises SettingsError if other machines can reach it and no secret is set, or if the secret is empty.
     """
-    from vicw_shared.http import SecretGate, is_loopback
+    from vicw_runtime.http import SecretGate, is_loopback
 
     value = secret.get_secret_value().strip() if secret is not None else None
     if value == "" or (value is None and host is not None and not is_loopback(host)):

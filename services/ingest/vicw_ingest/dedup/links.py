@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from vicw_core.graph.edge_factory import DUPLICATE, EdgeFactory
 from vicw_ingest.dedup.model import Duplicates, DuplicateSource
 from vicw_ingest.plan.drafts import ItemDraft
-from vicw_shared.edge_factory import DUPLICATE, EdgeFactory
 from vicw_shared.model import Edge, Node
 from vicw_shared.ports import Direction, GraphTransaction
 from vicw_shared.wire.ingest import IngestedItem, ItemStatus, MaskedSecret, RepeatedItem, Repetition

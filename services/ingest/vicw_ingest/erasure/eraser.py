@@ -14,6 +14,7 @@ from functools import partial
 from itertools import batched
 from operator import methodcaller
 
+from vicw_core.graph.fingerprints import new_key
 from vicw_ingest.dedup.inheritance import Inheritance
 from vicw_ingest.erasure.record import (
     ALL,
@@ -35,9 +36,8 @@ from vicw_ingest.erasure.record import (
 from vicw_ingest.erasure.remaining_references import drop_dangling_edges, drop_partial_contexts
 from vicw_ingest.erasure.selection import ErasureSelection
 from vicw_ingest.erasure.transaction import ErasureTransaction
+from vicw_runtime.indexes import Indexes
 from vicw_shared.clock import now
-from vicw_shared.fingerprints import new_key
-from vicw_shared.indexes import Indexes
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.ports import (
     Direction,

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
+from vicw_core.archive import PACKED
+from vicw_core.archive.writer import is_archive
+from vicw_core.graph.fingerprints import WINDOW
 from vicw_ingest.erasure.residue_scan import Residue
-from vicw_shared.archive import PACKED
-from vicw_shared.archive.writer import is_archive
-from vicw_shared.fingerprints import WINDOW
 
 _BLOCK = 2**22
 _STORE = "graph.sqlite3"

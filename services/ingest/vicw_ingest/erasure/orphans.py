@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from vicw_shared.canonical import DISTINCT_FROM, MERGED_INTO
+from vicw_core.graph.canonical import DISTINCT_FROM, MERGED_INTO
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import AUTO_TAGGED, WEAK_TYPES
 from vicw_shared.ports import Direction, GraphTransaction

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequ
 from dataclasses import replace
 from itertools import batched, groupby
 
-from vicw_shared.consolidation.ledger import LedgerEntry
+from vicw_core.consolidation.ledger import LedgerEntry
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.core5 import LEDGER
 from vicw_shared.model.edges import SOURCE_ITEM

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import batched
 
-from vicw_shared.consolidation.ledger import entries_of
-from vicw_shared.fingerprints import FingerprintFinder, Fingerprints, Mark, creation_uid, id_spellings, spellings
+from vicw_core.consolidation.ledger import entries_of
+from vicw_core.graph.fingerprints import FingerprintFinder, Fingerprints, Mark, creation_uid, id_spellings, spellings
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import LEDGER, SYSTEM_VERSION
 from vicw_shared.model.names import ATTRIBUTE

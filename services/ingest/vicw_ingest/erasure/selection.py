@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from vicw_shared.canonical import DISTINCT_FROM, MERGED_INTO, is_inferred
-from vicw_shared.consolidation.ledger import entries_of
+from vicw_core.consolidation.ledger import entries_of
+from vicw_core.graph.canonical import DISTINCT_FROM, MERGED_INTO, is_inferred
 from vicw_shared.errors import MissingRecordError, StateConflictError
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import CONSOLIDATED_ITEM

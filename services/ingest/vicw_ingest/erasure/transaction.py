@@ -13,13 +13,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from vicw_core.consolidation.restore import Restorer
+from vicw_core.graph.chains import Chains
 from vicw_ingest.erasure.orphans import drop_unproven_names, find_orphans, is_named_entity
 from vicw_ingest.knowledge.page_graph import remove_pages
 from vicw_ingest.versions.retirement import Retired, Retirement
 from vicw_ingest.versions.shared_events import reattributed_events
 from vicw_ingest.versions.supersession import Supersession
-from vicw_shared.chains import Chains
-from vicw_shared.consolidation.restore import Restorer
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.model.core5 import CONSOLIDATED_ITEM, LEDGER

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import batched
 
-from vicw_shared.decay import last_used_or_created, weight
+from vicw_core.graph.decay import last_used_or_created, weight
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import Direction, GraphAudit, GraphStore, Nodes, Scans, Store, Use, Uses, scan_pages
 

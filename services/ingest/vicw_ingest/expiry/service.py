@@ -17,10 +17,10 @@ from typing import NoReturn
 import structlog
 from prometheus_client import Counter
 
+from vicw_core.graph.chains import Chains
 from vicw_ingest.knowledge.page_graph import remove_pages
 from vicw_ingest.versions.retirement import Retirement
 from vicw_ingest.versions.supersession import Supersession
-from vicw_shared.chains import Chains
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.model import EdgeRegistry, Node

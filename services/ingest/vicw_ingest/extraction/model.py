@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from vicw_shared.language.tokens import Span
+from vicw_core.language.tokens import Span
 from vicw_shared.model import Label
 
 ITEM = "$item"

@@ -8,14 +8,14 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
+from vicw_core.identity.merge import MergeDecision
 from vicw_ingest.identity.changes import merge, rename, split
 from vicw_ingest.identity.entities import ComparisonScope, candidates, entity_by_uid, list_entities
 from vicw_ingest.identity.user_persons import identify
 from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.secrets.request_scan import require_no_secret
+from vicw_runtime.http import refusals, tenant_of
 from vicw_shared.clock import now
-from vicw_shared.http import refusals, tenant_of
-from vicw_shared.identity.merge import MergeDecision
 from vicw_shared.wire.entities import (
     Entity,
     EntityPage,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from vicw_shared.canonical import canonical_nodes
+from vicw_core.graph.canonical import canonical_nodes
 from vicw_shared.model import Edge, Node
 from vicw_shared.model.edges import IN_PAYLOAD, IS_PERSON, SOURCE_ITEM
 from vicw_shared.model.names import is_named_node

@@ -1,4 +1,4 @@
-"""Changes of entities on a person's request: merge and split (``vicw_shared.identity.merge``), and rename.
+"""Changes of entities on a person's request: merge and split (``vicw_core.identity.merge``), and rename.
 
 A rename keeps the uid and all edges; the old name becomes an alias. Errors name the wrong field.
 """
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from vicw_core.identity.merge import LOCK, MergeDecision, apply_merge, apply_split, merged_into
 from vicw_shared.errors import FieldProblem, InvalidInputError, MissingRecordError, StateConflictError
-from vicw_shared.identity.merge import LOCK, MergeDecision, apply_merge, apply_split, merged_into
 from vicw_shared.model import Node
 from vicw_shared.model.edges import IN_PAYLOAD
 from vicw_shared.model.names import is_named_node

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from vicw_core.graph.canonical import MERGED_INTO, canonical, is_inferred
+from vicw_core.identity.pairs import SimilarPair, pairs_among, read_names
 from vicw_ingest.identity.changes import require_entity
-from vicw_shared.canonical import MERGED_INTO, canonical, is_inferred
 from vicw_shared.errors import FieldProblem, InvalidInputError
-from vicw_shared.identity.pairs import SimilarPair, pairs_among, read_names
 from vicw_shared.model import Node
 from vicw_shared.model.names import NAME_PREFIX, is_named_node
 from vicw_shared.ports import Direction, GraphStore, NamedNodes, Neighbour

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from vicw_core.graph.canonical import DISTINCT_FROM
+from vicw_core.graph.edge_factory import EdgeFactory
+from vicw_core.identity.merge import MergeDecision
 from vicw_ingest.identity.changes import requested_entity, requested_nodes
 from vicw_ingest.identity.users import USER
-from vicw_shared.canonical import DISTINCT_FROM
-from vicw_shared.edge_factory import EdgeFactory
 from vicw_shared.errors import FieldProblem, InvalidInputError
-from vicw_shared.identity.merge import MergeDecision
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.edges import IS_PERSON, SOURCE_ITEM
 from vicw_shared.ports import Direction, GraphStore, GraphTransaction

@@ -19,13 +19,13 @@ from typing import Final
 import structlog
 from prometheus_client import Counter, Gauge
 
+from vicw_core.index.points import lexical_point, payload_of
 from vicw_ingest.index.leases import ClaimedEntries, Lease
 from vicw_ingest.index.points import PassagePointBuilder
 from vicw_ingest.knowledge.bridges.builder import BridgeBuilder
 from vicw_ingest.knowledge.bridges.candidates import NewPassage
+from vicw_runtime.indexes import Index, Indexes
 from vicw_shared.errors import UnavailableError, VicwError
-from vicw_shared.indexes import Index, Indexes
-from vicw_shared.points import lexical_point, payload_of
 from vicw_shared.ports import Outbox, PendingKind, PendingPoint, Point
 from vicw_shared.telemetry.spans import SpanRole, entry_span, trace_headers
 from vicw_shared.telemetry.stages import Stages

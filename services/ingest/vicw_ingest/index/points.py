@@ -6,8 +6,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from vicw_core.index.points import lexical_point, point_of, wrapped
 from vicw_shared.errors import FatalError, RetryableError, VicwError
-from vicw_shared.points import lexical_point, point_of, wrapped
 from vicw_shared.ports import Embedder, Lane, PendingPoint, Point
 
 _PATIENCE = 3

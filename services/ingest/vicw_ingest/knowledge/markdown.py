@@ -12,8 +12,8 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
+from vicw_core.text.heading_anchors import Unique, slug
 from vicw_ingest.knowledge.links import LinkKind, PageLink
-from vicw_shared.heading_anchors import Unique, slug
 
 _WIKI = re.compile(r"\[\[(?P<inner>[^\[\]\n]{1,400})\]\]")
 _URL = re.compile(r"https?://[^\s<>()\[\]\"'`]+[^\s<>()\[\]\"'`.,;:!?]", re.IGNORECASE)

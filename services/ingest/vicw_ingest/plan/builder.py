@@ -11,6 +11,7 @@ from datetime import datetime
 
 from prometheus_client import Counter
 
+from vicw_core.graph.edge_factory import CALLER, EdgeFactory
 from vicw_ingest.extraction.acyclic import ORDERED, rejected_edges
 from vicw_ingest.extraction.caller import EdgeEnd
 from vicw_ingest.extraction.linking.known_entities import KnownEntities
@@ -22,7 +23,6 @@ from vicw_ingest.identity.users import STATED_BY, USER, UserPersons
 from vicw_ingest.plan.caller_extraction import CallerParts, caller_parts, item_ends
 from vicw_ingest.plan.drafts import ItemDraft, speaker_subtype
 from vicw_ingest.plan.named_entities import NamedEntities, find_subjects
-from vicw_shared.edge_factory import CALLER, EdgeFactory
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import IS_PERSON

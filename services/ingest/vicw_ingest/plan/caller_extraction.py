@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from vicw_core.graph.edge_factory import CALLER, EdgeFactory, mention_edge
 from vicw_ingest.extraction.caller import SELF, CallerEdge, CallerNode, EdgeEnd, caller_edges, caller_nodes
 from vicw_ingest.plan.drafts import ItemDraft
 from vicw_ingest.plan.named_entities import NamedEntities
-from vicw_shared.edge_factory import CALLER, EdgeFactory, mention_edge
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.edges import SOURCE_ITEM
 from vicw_shared.ports import Lookups

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from vicw_core.consolidation.restore import RestoredItems
 from vicw_ingest.dedup.links import DuplicateLinks
 from vicw_ingest.dedup.model import Duplicates
 from vicw_ingest.extraction.model import TextExtraction
@@ -20,7 +21,6 @@ from vicw_ingest.plan.drafts import ItemDraft, draft_items, event_time, infer_do
 from vicw_ingest.plan.flows import infer_flows
 from vicw_ingest.telemetry import ingesting
 from vicw_ingest.versions.restore import latest_versions
-from vicw_shared.consolidation.restore import RestoredItems
 from vicw_shared.domains import canonical
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.triggers import PROTECTED_TIERS, TIERS

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from vicw_core.graph.edge_factory import DUPLICATE, EdgeFactory, repoint
 from vicw_ingest.versions.retirement import Retired, Retirement
-from vicw_shared.edge_factory import DUPLICATE, EdgeFactory, repoint
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.edges import SOURCE_ITEM
 from vicw_shared.model.knowledge import BRIDGE_RULES

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from vicw_shared.consolidation.ledger import entries_of
-from vicw_shared.consolidation.restore import RestoredItems, Restorer
+from vicw_core.consolidation.ledger import entries_of
+from vicw_core.consolidation.restore import RestoredItems, Restorer
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.chain import NEXT, next_key
 from vicw_shared.ports import Direction, GraphTransaction

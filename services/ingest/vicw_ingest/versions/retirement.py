@@ -12,13 +12,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from vicw_core.graph.canonical import MERGED_INTO, is_inferred
+from vicw_core.graph.chains import Chains
+from vicw_core.graph.dreams import dream_edges
+from vicw_core.graph.edge_factory import DREAM
 from vicw_ingest.dedup.inheritance import Inheritance
 from vicw_ingest.identity.users import USER, drop_unsupported_users
 from vicw_ingest.versions.shared_events import reattributed_events
-from vicw_shared.canonical import MERGED_INTO, is_inferred
-from vicw_shared.chains import Chains
-from vicw_shared.dreams import dream_edges
-from vicw_shared.edge_factory import DREAM
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import DESCRIPTION, WEAK_TYPES
 from vicw_shared.model.knowledge import BRIDGES, is_knowledge

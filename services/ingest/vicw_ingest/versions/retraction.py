@@ -12,12 +12,12 @@ from datetime import datetime
 import structlog
 from prometheus_client import Counter
 
+from vicw_core.graph.chains import Chains
 from vicw_ingest.knowledge.page_graph import remove_pages
 from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.versions.restore import latest_versions
 from vicw_ingest.versions.retirement import Retirement
 from vicw_ingest.versions.supersession import Supersession
-from vicw_shared.chains import Chains
 from vicw_shared.clock import now
 from vicw_shared.errors import FieldProblem, InvalidInputError, RetryableError
 from vicw_shared.model import EdgeRegistry, Node

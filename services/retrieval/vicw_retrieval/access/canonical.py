@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from vicw_core.graph.canonical import canonical
 from vicw_retrieval.access.visibility import Visibility
 from vicw_retrieval.model.neighbourhood import Neighbourhood
-from vicw_shared.canonical import canonical
 from vicw_shared.model import Edge, Node
 from vicw_shared.model.names import is_named_node
 from vicw_shared.ports import GraphStore, Neighbour, Spread

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from vicw_core.graph.canonical import MERGED_INTO, is_inferred
 from vicw_retrieval.access.scope import is_expired
-from vicw_shared.canonical import MERGED_INTO, is_inferred
 from vicw_shared.model import Label, Node
 from vicw_shared.model.edges import IS_PERSON, SOURCE_ITEM
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread, look_up

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
+from vicw_core.consolidation.ledger import entries_of
 from vicw_retrieval.access.scope import holds_in_scope
 from vicw_retrieval.access.visibility import spread_of
 from vicw_retrieval.channels.graph.flow_traversal import NEXT, adjacent, as_source_item
 from vicw_retrieval.model.candidates import Candidate
 from vicw_retrieval.model.neighbourhood import Neighbourhood
-from vicw_shared.consolidation.ledger import entries_of
 from vicw_shared.model import Node
 from vicw_shared.ports import Direction, GraphStore, Scope
 from vicw_shared.uids import chunk_uid

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from vicw_shared import sparse
+from vicw_core.index import sparse
 from vicw_shared.ports import GraphStore, ScoreQuery, SparseVector, VectorStore, WordIndex
 
 _RAREST = 12

@@ -9,9 +9,9 @@ from collections.abc import Set as AbstractSet
 from functools import cached_property
 from itertools import chain
 
+from vicw_core.index import sparse
 from vicw_retrieval.model.candidates import Candidate, in_order
 from vicw_retrieval.model.similarity import QuerySimilarity, rarest
-from vicw_shared import sparse
 from vicw_shared.model import Label
 from vicw_shared.model.text_keys import plain
 from vicw_shared.ports import GraphStore, Scope

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from vicw_core.index.wrapper import wrap
 from vicw_shared.ports import Embedder, Lane
-from vicw_shared.wrapper import wrap
 
 
 @dataclass(slots=True)

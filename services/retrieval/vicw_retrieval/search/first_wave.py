@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import structlog
 
+from vicw_core.index import sparse
 from vicw_retrieval.access.scope import holds_in_scope
 from vicw_retrieval.channels.dense import StatementScores, search_dense
 from vicw_retrieval.channels.lexical import search_bm25, search_fulltext
@@ -25,7 +26,6 @@ from vicw_retrieval.request.query_embedding import QueryVector
 from vicw_retrieval.request.stage_timer import StageTimer
 from vicw_retrieval.search.cross_scoring import CrossScorer, Scored, score_all
 from vicw_retrieval.temporal.query_analyzer import TimeAnalysis, analyse_time
-from vicw_shared import sparse
 from vicw_shared.errors import RetryableError, UnavailableError, VicwError
 from vicw_shared.model import Node
 from vicw_shared.ports import Scope, VectorHit, VectorQuery

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from vicw_core.consolidation.consolidate import ids_of
 from vicw_retrieval.channels.tags import TAGS
 from vicw_retrieval.intent.domain import DomainDecision
 from vicw_retrieval.model.candidates import GRAPH, Candidate, Wave, wire_score
@@ -13,7 +14,6 @@ from vicw_retrieval.model.neighbourhood import Neighbourhood
 from vicw_retrieval.refine.pipeline import RefinePipeline
 from vicw_retrieval.synthesis.text import WrittenText
 from vicw_retrieval.temporal.time_ranker import ResolvedTime
-from vicw_shared.consolidation.consolidate import ids_of
 from vicw_shared.model import Node
 from vicw_shared.ports import Scope
 from vicw_shared.wire.explanation import (

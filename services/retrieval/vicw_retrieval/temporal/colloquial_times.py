@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from vicw_shared.language.times import WEEKDAYS, months_on, times_in
+from vicw_core.language.times import WEEKDAYS, months_on, times_in
 
 _WORDS = "one two three four five six seven eight nine ten eleven twelve".split()
 _NUMBERS = {word: number for number, word in enumerate(_WORDS, start=1)} | {"a": 1, "an": 1, "a couple of": 2}

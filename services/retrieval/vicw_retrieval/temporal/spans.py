@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
+from vicw_core.language.times import months_on
 from vicw_retrieval.temporal.time_expressions import VAGUE, TimeExpression, phrases_in
-from vicw_shared.language.times import months_on
 
 BEGINNING = datetime.min.replace(tzinfo=UTC)
 END = datetime.max.replace(tzinfo=UTC)

@@ -1,6 +1,6 @@
 """Time expressions of a question, each as an interval.
 
-Dates and counted times are parsed as in statements (``vicw_shared.language.times``). This module adds the expressions
+Dates and counted times are parsed as in statements (``vicw_core.language.times``). This module adds the expressions
 typical of questions: parts of a day, the last so many days, seasons, holidays, vague words, and days and months after
 "since", "before".
 """
@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from vicw_core.language.times import MONTHS, WEEKDAYS, Time, is_about_future, months_on, times_in
 from vicw_retrieval.temporal.colloquial_times import about, colloquial_times_in, hour_beside, is_clock
-from vicw_shared.language.times import MONTHS, WEEKDAYS, Time, is_about_future, months_on, times_in
 
 EXPLICIT, LOOSE, VAGUE = 0.9, 0.6, 0.3
 """Confidence: of a date or a count; of a season, a holiday, "a few"; of "recently"."""

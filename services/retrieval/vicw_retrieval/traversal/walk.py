@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import batched
 
+from vicw_core.graph.canonical import MERGED_INTO
 from vicw_retrieval.access.scope import is_named
 from vicw_retrieval.access.visibility import Visibility, at_most
-from vicw_shared.canonical import MERGED_INTO
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.edges import SOURCE_ITEM
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread

@@ -10,8 +10,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from vicw_shared.archive.import_marker import require_no_import
-from vicw_shared.archive.manifest import (
+from vicw_core.archive.import_marker import require_no_import
+from vicw_core.archive.manifest import (
     COUNTERS,
     EDGES,
     KEYS,
@@ -22,16 +22,16 @@ from vicw_shared.archive.manifest import (
     DeclaredType,
     Manifest,
 )
-from vicw_shared.archive.rows import COUNTERS as COUNTER_ROWS
-from vicw_shared.archive.rows import EDGES as EDGE_ROWS
-from vicw_shared.archive.rows import KEYS as KEY_ROWS
-from vicw_shared.archive.rows import NODES, CounterRow, PendingExtractionRow, ReceiptRow, UseRow
-from vicw_shared.archive.rows import PENDING_EXTRACTIONS as PENDING_EXTRACTION_ROWS
-from vicw_shared.archive.rows import RECEIPTS as RECEIPT_ROWS
-from vicw_shared.archive.rows import STEPS as STEP_ROWS
-from vicw_shared.archive.rows import USES as USE_ROWS
-from vicw_shared.archive.uids import UidIndex
-from vicw_shared.archive.writer import ArchiveWriter
+from vicw_core.archive.rows import COUNTERS as COUNTER_ROWS
+from vicw_core.archive.rows import EDGES as EDGE_ROWS
+from vicw_core.archive.rows import KEYS as KEY_ROWS
+from vicw_core.archive.rows import NODES, CounterRow, PendingExtractionRow, ReceiptRow, UseRow
+from vicw_core.archive.rows import PENDING_EXTRACTIONS as PENDING_EXTRACTION_ROWS
+from vicw_core.archive.rows import RECEIPTS as RECEIPT_ROWS
+from vicw_core.archive.rows import STEPS as STEP_ROWS
+from vicw_core.archive.rows import USES as USE_ROWS
+from vicw_core.archive.uids import UidIndex
+from vicw_core.archive.writer import ArchiveWriter
 from vicw_shared.clock import now
 from vicw_shared.errors import MissingRecordError
 from vicw_shared.extensions import Registries

@@ -11,16 +11,16 @@ from functools import partial
 from itertools import batched, groupby
 from operator import methodcaller
 
-from vicw_shared.archive.import_marker import ImportMarker, put_mark, read_mark, require_no_import
-from vicw_shared.archive.manifest import COUNTERS, EDGES, KEYS, PENDING_EXTRACTIONS, RECEIPTS, STEPS, USES
-from vicw_shared.archive.rows import COUNTERS as COUNTER_ROWS
-from vicw_shared.archive.rows import EDGES as EDGE_ROWS
-from vicw_shared.archive.rows import KEYS as KEY_ROWS
-from vicw_shared.archive.rows import NODES, CounterRow, PendingExtractionRow, ReceiptRow, Row, RowType, UseRow
-from vicw_shared.archive.rows import PENDING_EXTRACTIONS as PENDING_EXTRACTION_ROWS
-from vicw_shared.archive.rows import RECEIPTS as RECEIPT_ROWS
-from vicw_shared.archive.rows import STEPS as STEP_ROWS
-from vicw_shared.archive.rows import USES as USE_ROWS
+from vicw_core.archive.import_marker import ImportMarker, put_mark, read_mark, require_no_import
+from vicw_core.archive.manifest import COUNTERS, EDGES, KEYS, PENDING_EXTRACTIONS, RECEIPTS, STEPS, USES
+from vicw_core.archive.rows import COUNTERS as COUNTER_ROWS
+from vicw_core.archive.rows import EDGES as EDGE_ROWS
+from vicw_core.archive.rows import KEYS as KEY_ROWS
+from vicw_core.archive.rows import NODES, CounterRow, PendingExtractionRow, ReceiptRow, Row, RowType, UseRow
+from vicw_core.archive.rows import PENDING_EXTRACTIONS as PENDING_EXTRACTION_ROWS
+from vicw_core.archive.rows import RECEIPTS as RECEIPT_ROWS
+from vicw_core.archive.rows import STEPS as STEP_ROWS
+from vicw_core.archive.rows import USES as USE_ROWS
 from vicw_shared.errors import StateConflictError
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import (

@@ -12,11 +12,11 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from vicw_shared.archive.reader import ArchiveReader
-from vicw_shared.archive.rows import NODES
-from vicw_shared.archive.uids import UidIndex
+from vicw_core.archive.reader import ArchiveReader
+from vicw_core.archive.rows import NODES
+from vicw_core.archive.uids import UidIndex
+from vicw_core.index.points import lexical_point, point_of
 from vicw_shared.model import Label
-from vicw_shared.points import lexical_point, point_of
 from vicw_shared.ports import Outbox, PendingKind, PendingPoint, Point, VectorStore
 from vicw_shared.progress import Progress
 

@@ -11,8 +11,8 @@ from itertools import batched, chain, pairwise
 
 import numpy as np
 
-from vicw_shared.archive import refusal
-from vicw_shared.archive.manifest import (
+from vicw_core.archive import refusal
+from vicw_core.archive.manifest import (
     COUNTERS,
     EDGES,
     KEYS,
@@ -23,17 +23,17 @@ from vicw_shared.archive.manifest import (
     STEPS,
     USES,
 )
-from vicw_shared.archive.reader import ArchiveReader
-from vicw_shared.archive.rows import COUNTERS as COUNTER_ROWS
-from vicw_shared.archive.rows import EDGES as EDGE_ROWS
-from vicw_shared.archive.rows import KEYS as KEY_ROWS
-from vicw_shared.archive.rows import NODES, CounterRow, PendingExtractionRow, RowType, UseRow
-from vicw_shared.archive.rows import PENDING_EXTRACTIONS as PENDING_EXTRACTION_ROWS
-from vicw_shared.archive.rows import RECEIPTS as RECEIPT_ROWS
-from vicw_shared.archive.rows import STEPS as STEP_ROWS
-from vicw_shared.archive.rows import USES as USE_ROWS
-from vicw_shared.archive.uids import UidIndex
-from vicw_shared.consolidation.ledger import LedgerEntry
+from vicw_core.archive.reader import ArchiveReader
+from vicw_core.archive.rows import COUNTERS as COUNTER_ROWS
+from vicw_core.archive.rows import EDGES as EDGE_ROWS
+from vicw_core.archive.rows import KEYS as KEY_ROWS
+from vicw_core.archive.rows import NODES, CounterRow, PendingExtractionRow, RowType, UseRow
+from vicw_core.archive.rows import PENDING_EXTRACTIONS as PENDING_EXTRACTION_ROWS
+from vicw_core.archive.rows import RECEIPTS as RECEIPT_ROWS
+from vicw_core.archive.rows import STEPS as STEP_ROWS
+from vicw_core.archive.rows import USES as USE_ROWS
+from vicw_core.archive.uids import UidIndex
+from vicw_core.consolidation.ledger import LedgerEntry
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node, NodeCollection
 from vicw_shared.model.collections import CORE_COLLECTIONS

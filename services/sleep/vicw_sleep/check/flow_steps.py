@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from vicw_shared.consolidation.consolidate import steps_of
+from vicw_core.consolidation.consolidate import steps_of
 from vicw_shared.model import Label, Node
 from vicw_shared.model.erased_steps import flow_key, vacated
 from vicw_shared.ports import GraphAudit, Nodes, scan_pages

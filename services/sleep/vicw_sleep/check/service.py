@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import batched
 
-from vicw_shared.canonical import MERGED_INTO, find_cycles
+from vicw_core.graph.canonical import MERGED_INTO, find_cycles
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from vicw_shared import sparse
-from vicw_shared.consolidation.consolidate import level
-from vicw_shared.decay import weight
+from vicw_core.consolidation.consolidate import level
+from vicw_core.graph.decay import weight
+from vicw_core.index import sparse
 from vicw_shared.model import Node
 from vicw_shared.ports import Use
 from vicw_sleep.consolidation.model import SourceEvent

@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence, Set
 from itertools import chain, permutations
 from typing import NamedTuple
 
-from vicw_shared import sparse
+from vicw_core.index import sparse
 from vicw_shared.text import fold_case
 from vicw_sleep.consolidation.facts import NOT, FactKind
 from vicw_sleep.consolidation.model import SourceEvent

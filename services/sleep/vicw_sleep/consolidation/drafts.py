@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from vicw_shared.background_throttle import Yield, yield_to_event_loop
-from vicw_shared.consolidation.consolidate import ConsolidatedBatch
-from vicw_shared.indexes import Indexes
-from vicw_shared.points import wrapped
+from vicw_core.consolidation.consolidate import ConsolidatedBatch
+from vicw_core.index.points import wrapped
+from vicw_runtime.background_throttle import Yield, yield_to_event_loop
+from vicw_runtime.indexes import Indexes
 from vicw_shared.ports import Lane, PendingKind, PendingPoint
 from vicw_sleep.consolidation.abstractive_summary import AbstractiveSummarizer
 from vicw_sleep.consolidation.extractive_summary import SummarySentence, sentences_of, summarise

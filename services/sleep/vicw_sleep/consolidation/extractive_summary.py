@@ -11,8 +11,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
-from vicw_shared import sparse
-from vicw_shared.language.sentences import sentences
+from vicw_core.index import sparse
+from vicw_core.language.sentences import sentences
 from vicw_shared.text import fold_case
 from vicw_sleep.consolidation.facts import Fact, FactKind, facts_of, is_stated
 from vicw_sleep.consolidation.model import SourceEvent

@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from vicw_shared import sparse
+from vicw_core.index import sparse
 from vicw_shared.text import fold_case
 
 

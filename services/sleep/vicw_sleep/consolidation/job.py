@@ -9,9 +9,9 @@ from typing import Any, NoReturn
 
 import structlog
 
+from vicw_runtime.job_runs import recorded_run
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
-from vicw_shared.job_runs import recorded_run
 from vicw_shared.ports import ArrivalCount, SleepLog
 from vicw_shared.settings import ConsolidationSettings
 from vicw_sleep.consolidation.batches import ConsolidationRules

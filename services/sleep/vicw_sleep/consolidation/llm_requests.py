@@ -12,10 +12,10 @@ from collections.abc import Mapping
 import structlog
 from pydantic import BaseModel, ValidationError
 
+from vicw_core.text.untrusted_text import quote_untrusted
 from vicw_shared.errors import InvalidInputError, LimitExceededError, VicwError
 from vicw_shared.ports import Completion, Finish, LanguageModel, Prompt, Role
 from vicw_shared.settings import LlmSettings
-from vicw_shared.untrusted_text import quote_untrusted
 
 _log = structlog.get_logger()
 UNAVAILABLE_SECONDS = 600.0

@@ -14,13 +14,14 @@ from datetime import datetime, timedelta
 import structlog
 from prometheus_client import Counter
 
-from vicw_shared.background_throttle import Yield, yield_to_event_loop
-from vicw_shared.consolidation.consolidate import MAKER, ChangedError, ConsolidatedBatch, Consolidator, macro_uid
-from vicw_shared.consolidation.restore import RestoredItems, Restorer
+from vicw_core.consolidation.consolidate import MAKER, ChangedError, ConsolidatedBatch, Consolidator, macro_uid
+from vicw_core.consolidation.restore import RestoredItems, Restorer
+from vicw_core.index.points import point_of
+from vicw_core.undo import undoable, undone
+from vicw_runtime.background_throttle import Yield, yield_to_event_loop
+from vicw_runtime.indexes import Indexes
 from vicw_shared.errors import MissingRecordError, VicwError
-from vicw_shared.indexes import Indexes
 from vicw_shared.model import EdgeRegistry, Node
-from vicw_shared.points import point_of
 from vicw_shared.ports import (
     Direction,
     Flow,
@@ -34,7 +35,6 @@ from vicw_shared.ports import (
     WorkQueue,
 )
 from vicw_shared.uids import chunk_uid, make_uid
-from vicw_shared.undo import undoable, undone
 from vicw_sleep.consolidation.abstractive_summary import AbstractiveSummarizer
 from vicw_sleep.consolidation.batches import ConsolidationRules, batches, may_consolidate
 from vicw_sleep.consolidation.drafts import SummaryDraft, SummaryDrafter, pending_of, texts_of

@@ -11,8 +11,8 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from vicw_shared import sparse
-from vicw_shared.language.sentences import sentences
+from vicw_core.index import sparse
+from vicw_core.language.sentences import sentences
 from vicw_sleep.consolidation.extractive_summary import SummarySentence
 from vicw_sleep.consolidation.facts import Fact, FactKind, facts_of, is_stated
 from vicw_sleep.consolidation.model import SourceEvent

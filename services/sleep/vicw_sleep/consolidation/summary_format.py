@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from vicw_shared.language.sentences import sentences
+from vicw_core.language.sentences import sentences
 from vicw_sleep.consolidation.model import SourceEvent
 
 _TITLE_CHARS = 60

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from vicw_shared.dreams import is_dreamt
+from vicw_core.graph.dreams import is_dreamt
 from vicw_shared.model import Node
 from vicw_shared.ports import Direction, GraphStore, VectorStore, look_up
 from vicw_shared.text import fold_case

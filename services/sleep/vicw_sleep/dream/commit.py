@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from vicw_shared.canonical import canonical_nodes
-from vicw_shared.dreams import MAKER, dream_edges
-from vicw_shared.edge_factory import DREAM, EdgeFactory
+from vicw_core.graph.canonical import canonical_nodes
+from vicw_core.graph.dreams import MAKER, dream_edges
+from vicw_core.graph.edge_factory import DREAM, EdgeFactory
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import AUTO_TAGGED
 from vicw_shared.ports import Direction, GraphTransaction, MaintenanceStep, Outcome

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from vicw_shared.language.analysis import Analyst, Sentence, Word
-from vicw_shared.sparse import encode_query
+from vicw_core.index.sparse import encode_query
+from vicw_core.language.analysis import Analyst, Sentence, Word
 from vicw_shared.text import fold_case
 
 _MAX_WORDS = 3

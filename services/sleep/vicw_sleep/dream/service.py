@@ -1,7 +1,7 @@
 """The use case: process items page by page → find similar items → add tags → log each item's step.
 
 An item has one dream that adds something; an item whose dream a person undid is left alone for good. Callers' data
-never changes: a dream makes only edges of its own, and tags for them (``vicw_shared.dreams``). Any number of instances
+never changes: a dream makes only edges of its own, and tags for them (``vicw_core.graph.dreams``). Any number of instances
 may run, and any may die: the transaction that adds tags checks its input again.
 """
 
@@ -16,9 +16,10 @@ from typing import Any
 
 from prometheus_client import Counter
 
-from vicw_shared.dreams import MADE, drop_dream_edges
-from vicw_shared.edge_factory import DREAM
-from vicw_shared.indexes import Indexes
+from vicw_core.graph.dreams import MADE, drop_dream_edges
+from vicw_core.graph.edge_factory import DREAM
+from vicw_core.undo import undoable, undone
+from vicw_runtime.indexes import Indexes
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.ports import (
     GraphTransaction,
@@ -32,7 +33,6 @@ from vicw_shared.ports import (
     scan_pages,
 )
 from vicw_shared.progress import Progress, silent
-from vicw_shared.undo import undoable, undone
 from vicw_sleep.dream.auto_tags import AutoTagger
 from vicw_sleep.dream.commit import AddedTags, DreamCommit, DreamResult, dreamt_in, step_id
 from vicw_sleep.dream.similarity import SimilarityIndex

@@ -8,8 +8,8 @@ from datetime import datetime
 from functools import partial
 from itertools import groupby
 
-from vicw_shared.dreams import MADE, MAKER, dream_edges, drop_dream_edges, is_dreamt, release_tags
-from vicw_shared.edge_factory import DREAM
+from vicw_core.graph.dreams import MADE, MAKER, dream_edges, drop_dream_edges, is_dreamt, release_tags
+from vicw_core.graph.edge_factory import DREAM
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import (
     Direction,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import starmap
 
+from vicw_core.consolidation.ledger import LedgerEntry, entries_of
 from vicw_shared.clock import to_us
-from vicw_shared.consolidation.ledger import LedgerEntry, entries_of
 from vicw_shared.domains import CODING
 from vicw_shared.model import Label, Node
 from vicw_shared.model.knowledge import PAGE

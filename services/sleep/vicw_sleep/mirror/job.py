@@ -7,9 +7,9 @@ from typing import NoReturn
 
 import structlog
 
+from vicw_runtime.job_runs import SLICE_SECONDS, record_run
 from vicw_shared.clock import now
 from vicw_shared.errors import StateConflictError, VicwError
-from vicw_shared.job_runs import SLICE_SECONDS, record_run
 from vicw_shared.ports import Store
 from vicw_shared.settings import MirrorSettings
 from vicw_sleep.mirror.relocation import EDITS

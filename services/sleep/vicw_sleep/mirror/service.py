@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from vicw_shared.background import finish, in_thread
+from vicw_core.background import finish, in_thread
 from vicw_shared.clock import MICROSECONDS, from_us, now, to_us
 from vicw_shared.model import Label
 from vicw_shared.ports import Changes, Items, ItemView, Store, scan_pages

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from vicw_shared.index_diff import Differences, compare
+from vicw_core.index.diff import Differences, compare
 from vicw_shared.ports import GraphAudit, Outbox, Passages, PendingPoint, VectorStore
 
 PAGE = 1000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from vicw_shared.canonical import MERGED_INTO, canonical_in
+from vicw_core.graph.canonical import MERGED_INTO, canonical_in
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.model.names import ATTRIBUTE, is_named_node

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from vicw_shared.identity.name_similarity import SAME
-from vicw_shared.identity.pairs import SimilarPair
+from vicw_core.identity.name_similarity import SAME
+from vicw_core.identity.pairs import SimilarPair
 from vicw_shared.model import Node
 from vicw_shared.model.names import ATTRIBUTE
 from vicw_shared.text import fold_case

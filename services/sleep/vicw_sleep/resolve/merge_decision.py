@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from vicw_shared.canonical import is_inferred
-from vicw_shared.edge_factory import RESOLVE
+from vicw_core.graph.canonical import is_inferred
+from vicw_core.graph.edge_factory import RESOLVE
+from vicw_core.identity.merge import MergeDecision, apply_merge, apply_split, merged_into
+from vicw_core.identity.pairs import SimilarPair
+from vicw_core.undo import undone
 from vicw_shared.errors import MissingRecordError
-from vicw_shared.identity.merge import MergeDecision, apply_merge, apply_split, merged_into
-from vicw_shared.identity.pairs import SimilarPair
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.names import is_named_node
 from vicw_shared.ports import GraphTransaction, MaintenanceStep, Outcome
 from vicw_shared.uids import make_uid
-from vicw_shared.undo import undone
 from vicw_sleep.resolve.evidence_reader import EvidenceReader
 from vicw_sleep.resolve.match_rules import EntityEvidence, contradictions, shared_co_mentions
 

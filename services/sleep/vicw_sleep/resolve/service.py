@@ -1,7 +1,7 @@
 """The use case: compare the names of each context → find similar ones → merge the same entities → log each merge's
 step.
 
-A merge is one edge, like a person's, and marked as a guess (``vicw_shared.canonical.is_inferred``). A pair below the
+A merge is one edge, like a person's, and marked as a guess (``vicw_core.graph.canonical.is_inferred``). A pair below the
 threshold, or with evidence against it, is left: ``vicw entities candidates`` proposes it. Any number of instances may
 run, and any may die: merges of a tenant are serialised, and each is judged by the transaction that makes it.
 """
@@ -15,14 +15,14 @@ from typing import Any
 
 from prometheus_client import Counter
 
-from vicw_shared.canonical import MERGED_INTO, is_inferred
-from vicw_shared.edge_factory import RESOLVE
-from vicw_shared.identity.merge import LOCK, MergeDecision
-from vicw_shared.identity.pairs import Place, SimilarPair, pairs_among, read_names
+from vicw_core.graph.canonical import MERGED_INTO, is_inferred
+from vicw_core.graph.edge_factory import RESOLVE
+from vicw_core.identity.merge import LOCK, MergeDecision
+from vicw_core.identity.pairs import Place, SimilarPair, pairs_among, read_names
+from vicw_core.undo import undoable
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.ports import Direction, GraphTransaction, Nodes, Outcome, Store, scan_pages
 from vicw_shared.progress import Progress, silent
-from vicw_shared.undo import undoable
 from vicw_sleep.resolve.match_rules import may_be_one
 from vicw_sleep.resolve.merge_decision import DecidedPair, MergeDecider, MergeOutcome, split_merge, step_id
 from vicw_sleep.schedule.scheduler import SliceDeadline

@@ -10,8 +10,8 @@ from typing import NoReturn, Protocol
 
 import structlog
 
+from vicw_runtime.job_runs import recorded_run
 from vicw_shared.clock import now
-from vicw_shared.job_runs import recorded_run
 from vicw_shared.ports import SleepLog
 from vicw_sleep.schedule.cron import Schedule
 

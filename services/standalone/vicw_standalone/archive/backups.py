@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
-from vicw_shared.archive import PACKED, refusal
-from vicw_shared.archive import manifest as manifests
-from vicw_shared.archive.writer import is_archive
+from vicw_core.archive import PACKED, refusal
+from vicw_core.archive import manifest as manifests
+from vicw_core.archive.writer import is_archive
 from vicw_shared.errors import MissingRecordError, StorageFullError
 
 _NAME = re.compile(r"vicw-\d{8}T\d{6}Z(\.tar\.gz)?")

@@ -12,11 +12,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.edge import EdgeVectorStore
-from vicw_shared.adapters.null_engines import NullVectorStore
-from vicw_shared.adapters.sqlite import SqliteGraphStore
-from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.errors import StateConflictError
 from vicw_shared.extensions import load_registries
 from vicw_shared.ports import ModelIdentity, VectorStore
@@ -28,6 +23,11 @@ from vicw_standalone.reindex.remote import Remote
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.vector_folders import folder_of, open_folder
 from vicw_standalone.wiring import GRAPH
+from vicw_stores.data_dir import DataDir
+from vicw_stores.edge import EdgeVectorStore
+from vicw_stores.null_engines import NullVectorStore
+from vicw_stores.sqlite import SqliteGraphStore
+from vicw_stores.sqlite.keys import SqliteKeyRing
 
 
 class RemoteVectors:

@@ -13,14 +13,14 @@ from vicw_sleep.archive.importer import ImportTarget
 from vicw_standalone.platform_stores import named_engines, open_graph, read_platform
 
 if TYPE_CHECKING:
-    from vicw_shared.adapters.neo4j.key_ring import Neo4jKeyRing
+    from vicw_stores.neo4j.key_ring import Neo4jKeyRing
 
 
 @asynccontextmanager
 async def open_source() -> AsyncIterator[tuple[ExportSource, Neo4jKeyRing]]:
     """Open the source of an export: the graph, and the collection of the model in use if there is one."""
     settings = read_platform()
-    from vicw_shared.adapters.qdrant import QdrantCollections, QdrantVectorStore, connect
+    from vicw_stores.qdrant import QdrantCollections, QdrantVectorStore, connect
 
     async with AsyncExitStack() as stack:
         graph = await stack.enter_async_context(open_graph())
@@ -39,7 +39,7 @@ async def open_source() -> AsyncIterator[tuple[ExportSource, Neo4jKeyRing]]:
 async def open_target() -> AsyncIterator[ImportTarget]:
     """Open the target of an import."""
     settings = read_platform()
-    from vicw_shared.adapters.qdrant import QdrantCollections, QdrantVectorStore, connect
+    from vicw_stores.qdrant import QdrantCollections, QdrantVectorStore, connect
 
     async with AsyncExitStack() as stack:
         graph = await stack.enter_async_context(open_graph())

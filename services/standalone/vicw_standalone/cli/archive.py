@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vicw_runtime.logs import configure_logs
 from vicw_shared.clock import now
 from vicw_shared.extensions import load_registries
-from vicw_shared.logs import configure_logs
 from vicw_shared.settings import LogSettings
 from vicw_standalone import __version__
 from vicw_standalone.cli.console import err, fail, harmless, out, progress_bar, read_settings
@@ -20,7 +20,7 @@ from vicw_standalone.cli.models import DataDirOption, PlatformOption, tenant_nam
 from vicw_standalone.counts import counted
 
 if TYPE_CHECKING:
-    from vicw_shared.archive.manifest import Manifest
+    from vicw_core.archive.manifest import Manifest
     from vicw_shared.ports import KeyRing
     from vicw_shared.progress import Progress
     from vicw_sleep.archive.exporter import ExportSource
@@ -155,7 +155,7 @@ def _export(
     data_dir: Path | None,
     platform: bool,
 ) -> tuple[Manifest, Path]:
-    from vicw_shared.archive.writer import ArchiveWriter
+    from vicw_core.archive.writer import ArchiveWriter
     from vicw_sleep.archive.exporter import ExportSelection, ExportSource, export
 
     configure_logs(LogSettings(level="warning"))
@@ -196,8 +196,8 @@ def _import(
     restoring: bool = False,
     replace: bool = False,
 ) -> None:
-    from vicw_shared.archive.manifest import KEYS
-    from vicw_shared.archive.reader import ArchiveReader
+    from vicw_core.archive.manifest import KEYS
+    from vicw_core.archive.reader import ArchiveReader
     from vicw_sleep.archive.importer import import_archive
     from vicw_sleep.archive.validator import validate
     from vicw_standalone.archive.backups import unpacked

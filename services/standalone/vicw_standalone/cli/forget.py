@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vicw_runtime.logs import configure_logs
 from vicw_shared.errors import DataDirError
-from vicw_shared.logs import configure_logs
 from vicw_shared.ports import Store
 from vicw_shared.settings import LogSettings
 from vicw_standalone.cli.console import err, fail, harmless, out, read_settings
@@ -243,7 +243,7 @@ async def _check_folders(eraser: Eraser, copies: list[Path]) -> None:
 
 async def _begin(choose: Choose, graph: Store, eraser: Eraser, dry_run: bool, yes: bool, half: bool) -> list[str]:
     """Show what is to be erased, ask, and record it; return the uids of the erasures, one per tenant."""
-    from vicw_shared.archive.import_marker import mark_abandoned
+    from vicw_core.archive.import_marker import mark_abandoned
 
     chosen_selections = await choose(graph)
     selections = chosen_selections if isinstance(chosen_selections, list) else [chosen_selections]

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from vicw_shared.archive.writer import is_archive
+from vicw_core.archive.writer import is_archive
 from vicw_standalone.cli.console import INTERRUPTED, err, fail, interruptible, print_summary, problem
 from vicw_standalone.cli.knowledge import SyncOptions, sync_folders
 from vicw_standalone.cli.retrieve import UrlOption, connect, hint, require_server

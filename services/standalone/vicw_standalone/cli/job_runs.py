@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from vicw_shared.job_runs import in_progress
+from vicw_runtime.job_runs import in_progress
 from vicw_shared.ports import JobRun
 from vicw_standalone.counts import counted
 

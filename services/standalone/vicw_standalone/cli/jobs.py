@@ -14,8 +14,8 @@ from uuid import UUID
 
 import typer
 
+from vicw_runtime.logs import configure_logs
 from vicw_shared.errors import MissingRecordError
-from vicw_shared.logs import configure_logs
 from vicw_shared.ports import Backlog, IndexFailure
 from vicw_shared.settings import LogSettings, RedisSettings
 from vicw_shared.settings.variables import named_by_variable
@@ -25,9 +25,9 @@ from vicw_standalone.counts import counted
 from vicw_standalone.platform_stores import open_graph
 
 if TYPE_CHECKING:
-    from vicw_shared.adapters.neo4j import Neo4jGraphStore
-    from vicw_shared.adapters.sqlite import SqliteGraphStore
     from vicw_shared.wire.ingest import JobStatus
+    from vicw_stores.neo4j import Neo4jGraphStore
+    from vicw_stores.sqlite import SqliteGraphStore
 
 TenantOption = Annotated[
     str | None, typer.Option(help="Only this tenant. \\[default: all tenants]", callback=tenant_name)
@@ -175,7 +175,7 @@ async def _replay(
     async with open_graph_of(data_dir, platform) as graph:
         count = await (graph.pending_extractions if llm else graph.outbox).replay(entries, tenant=tenant)
     if platform and count:
-        from vicw_shared.adapters.celery_queue import EXTRACT, EXTRACT_QUEUE, CeleryQueue
+        from vicw_runtime.queue.celery_queue import EXTRACT, EXTRACT_QUEUE, CeleryQueue
 
         with named_by_variable():
             queue = CeleryQueue(RedisSettings(), **({"task": EXTRACT, "queue": EXTRACT_QUEUE} if llm else {}))

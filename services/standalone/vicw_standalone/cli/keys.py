@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from vicw_runtime.logs import configure_logs
 from vicw_shared.clock import now
-from vicw_shared.logs import configure_logs
 from vicw_shared.model.keys import Right, mint
 from vicw_shared.ports import KeyRing
 from vicw_shared.settings import LogSettings
@@ -38,9 +38,9 @@ def _with_ring[T](data_dir: Path | None, platform: bool, work: Callable[[KeyRing
             async with open_graph() as graph:
                 return await work(graph.key_ring)
         # The platform's image has no embedded stores.
-        from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
         from vicw_standalone.offline import require_store
         from vicw_standalone.wiring import GRAPH
+        from vicw_stores.sqlite.keys import SqliteKeyRing
 
         path = read_settings(data_dir=data_dir).storage.data_dir
         require_store(path)

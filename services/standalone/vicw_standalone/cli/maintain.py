@@ -10,9 +10,9 @@ import typer
 from rich.markup import escape
 
 from vicw_client import VicwClient
+from vicw_runtime.logs import configure_logs
 from vicw_shared.errors import UnavailableError, VicwError
 from vicw_shared.extensions import load_registries
-from vicw_shared.logs import configure_logs
 from vicw_shared.settings import LogSettings
 from vicw_standalone.cli.console import fail, harmless, out, progress_bar, read_settings
 from vicw_standalone.cli.models import DataDirOption, PlatformOption

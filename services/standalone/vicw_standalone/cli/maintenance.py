@@ -8,8 +8,8 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from vicw_runtime.logs import configure_logs
 from vicw_shared.errors import DataDirError
-from vicw_shared.logs import configure_logs
 from vicw_shared.settings import LogSettings
 from vicw_standalone.cli.console import fail
 from vicw_standalone.settings import StandaloneSettings

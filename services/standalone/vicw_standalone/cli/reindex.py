@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vicw_shared.adapters.data_dir import DataDir
+from vicw_runtime.logs import configure_logs
 from vicw_shared.embedding_models import MODELS
-from vicw_shared.logs import configure_logs
 from vicw_shared.settings import LogSettings, StorageSettings
 from vicw_standalone.cli.console import INTERRUPTED, err, fail, out, problem, progress_bar, read_settings
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.retrieve import UrlOption
 from vicw_standalone.counts import counted
+from vicw_stores.data_dir import DataDir
 
 if TYPE_CHECKING:
     from vicw_standalone.reindex.change import ReindexReport

@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
-from vicw_shared.logs import configure_logs
-from vicw_shared.telemetry.tracing import start_traces, stop_traces
+from vicw_runtime.logs import configure_logs
+from vicw_runtime.telemetry.tracing import start_traces, stop_traces
 from vicw_standalone.cli.console import read_settings
 
 
@@ -48,7 +48,7 @@ def serve(
     start_traces(settings.traces, "vicw")
     # llama.cpp's OpenMP threads spin between tasks by default, which starves everything else on few cores.
     os.environ.setdefault("GOMP_SPINCOUNT", "3000")
-    from vicw_shared.http.serve import fast_loop
+    from vicw_runtime.http.serve import fast_loop
     from vicw_standalone.app import serve as run_server
 
     try:

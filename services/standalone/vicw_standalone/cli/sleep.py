@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vicw_shared.adapters.data_dir import DataDir
+from vicw_core.graph.edge_factory import DREAM, RESOLVE
 from vicw_shared.clock import now
-from vicw_shared.edge_factory import DREAM, RESOLVE
 from vicw_shared.ports import JobRun, MaintenanceStep, Outcome, Steps, scan_pages
 from vicw_standalone.cli import dreams, resolve, upkeep
 from vicw_standalone.cli.console import err, harmless, out, read_settings
@@ -24,9 +23,10 @@ from vicw_standalone.cli.maintenance import run_maintenance
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.counts import counted
 from vicw_standalone.reindex.remote import Remote
+from vicw_stores.data_dir import DataDir
 
 if TYPE_CHECKING:
-    from vicw_shared.consolidation.consolidate import ConsolidatedBatch
+    from vicw_core.consolidation.consolidate import ConsolidatedBatch
     from vicw_shared.ports import Flow, GraphStore, Scans
     from vicw_standalone.undo import SleepCycle
 

@@ -7,21 +7,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from vicw_core.index.wrapper import WRAPPER_VERSION
 from vicw_embedding.models import minilm, model_files
-from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.edge import EdgeVectorStore
-from vicw_shared.adapters.embedders import open_embedder
-from vicw_shared.adapters.sqlite.store_summary import GraphCounts, read_counts
+from vicw_runtime.model_servers.embedders import open_embedder
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.errors import DataDirError, SchemaVersionError, UnavailableError, VicwError
 from vicw_shared.ports import NO_MODEL, ModelIdentity
 from vicw_shared.settings import EmbeddingSettings
-from vicw_shared.wrapper import WRAPPER_VERSION
 from vicw_standalone.doctor.findings import Finding, Severity
 from vicw_standalone.model_choice import remedy, vectors_of
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.vector_folders import FIRST, folder_of
 from vicw_standalone.wiring import GRAPH
+from vicw_stores.data_dir import DataDir
+from vicw_stores.edge import EdgeVectorStore
+from vicw_stores.sqlite.store_summary import GraphCounts, read_counts
 
 _TIMEOUT_SECONDS = 15.0
 _REBUILD_ADVICE = "Nothing is lost: `vicw serve` rebuilds it from the graph; until then answers come without vectors"

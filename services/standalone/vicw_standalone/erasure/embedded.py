@@ -10,18 +10,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from vicw_core.archive.import_marker import put_mark, read_half, read_mark
+from vicw_core.background import in_thread
 from vicw_ingest.erasure.eraser import Eraser, ErasureReport
 from vicw_ingest.erasure.files import search_files, search_store
 from vicw_ingest.erasure.proof import ErasureProof, FinishedErasure, prove
 from vicw_ingest.erasure.record import copies_of, fingerprints_of
 from vicw_ingest.erasure.residue_scan import Residue, scan_store
 from vicw_ingest.erasure.selection import ErasureSelection
-from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.edge import EdgeVectorStore
-from vicw_shared.adapters.edge.store import recover, rewrite
-from vicw_shared.adapters.sqlite import SqliteGraphStore
-from vicw_shared.archive.import_marker import put_mark, read_half, read_mark
-from vicw_shared.background import in_thread
 from vicw_shared.extensions import load_registries
 from vicw_shared.ports import ModelIdentity, Store
 from vicw_sleep.mirror.service import Mirror
@@ -30,6 +26,10 @@ from vicw_standalone.offline import open_offline, require_store
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.vector_folders import noted_in, others
 from vicw_standalone.wiring import Standalone
+from vicw_stores.data_dir import DataDir
+from vicw_stores.edge import EdgeVectorStore
+from vicw_stores.edge.store import recover, rewrite
+from vicw_stores.sqlite import SqliteGraphStore
 
 
 @asynccontextmanager

@@ -13,12 +13,12 @@ from itertools import batched
 
 import structlog
 
+from vicw_core.index.diff import compare
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.index.points import PassagePointBuilder
+from vicw_runtime.indexes import Index
 from vicw_shared.clock import now, to_us
 from vicw_shared.errors import FatalError, RetryableError
-from vicw_shared.index_diff import compare
-from vicw_shared.indexes import Index
 from vicw_shared.model import Label
 from vicw_shared.ports import ModelChange, ModelIdentity, Passages, PendingPoint, Store
 from vicw_shared.progress import Progress

@@ -8,12 +8,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 from vicw_ingest.index.indexer import Indexer
-from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.edge import EdgeVectorStore
-from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_runtime.indexes import Index, Indexes
 from vicw_shared.errors import DataDirError, ModelMismatchError, SettingsError
 from vicw_shared.extensions import load_registries
-from vicw_shared.indexes import Index, Indexes
 from vicw_shared.ports import Embedder, ModelIdentity
 from vicw_shared.progress import Progress
 from vicw_standalone.embedders import Embedders, RunningEmbedder
@@ -24,6 +21,9 @@ from vicw_standalone.reindex.online import NAME_A_MODEL
 from vicw_standalone.reindex.status import IndexStatus
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.vector_folders import drop_others, folder_of, open_folder, status_of
+from vicw_stores.data_dir import DataDir
+from vicw_stores.edge import EdgeVectorStore
+from vicw_stores.sqlite import SqliteGraphStore
 
 
 @asynccontextmanager

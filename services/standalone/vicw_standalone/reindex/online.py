@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 import structlog
 
 from vicw_ingest.index.indexer import Indexer
-from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_runtime.indexes import Index, Indexes
 from vicw_shared.errors import FatalError, FieldProblem, InvalidInputError, StateConflictError, VicwError
-from vicw_shared.indexes import Index, Indexes
 from vicw_shared.ports import ModelIdentity
 from vicw_standalone.embedders import Embedders
 from vicw_standalone.model_choice import choose
@@ -19,6 +18,7 @@ from vicw_standalone.reindex.change import Reindexer, ReindexReport, bring_to_ag
 from vicw_standalone.reindex.status import IndexStatus
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.vector_folders import IndexFolders, drop_others, status_of
+from vicw_stores.sqlite import SqliteGraphStore
 
 _log = structlog.get_logger()
 NAME_A_MODEL = "Name the model that computes them: `vicw reindex --model NAME`"

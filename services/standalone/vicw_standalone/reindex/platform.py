@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vicw_ingest.index.indexer import Indexer
+from vicw_runtime.indexes import Index, Indexes, wait_for_followers
 from vicw_shared.errors import MissingRecordError, StateConflictError
 from vicw_shared.extensions import load_registries
-from vicw_shared.indexes import Index, Indexes, wait_for_followers
 from vicw_shared.model import Label
 from vicw_shared.ports import ModelIdentity
 from vicw_shared.progress import Progress
@@ -21,9 +21,9 @@ from vicw_standalone.reindex.change import Reindexer, ReindexReport
 from vicw_standalone.reindex.status import IndexStatus
 
 if TYPE_CHECKING:
-    from vicw_shared.adapters.neo4j import Neo4jGraphStore
-    from vicw_shared.platform.engines import PlatformIndexes
-    from vicw_shared.platform.settings import PlatformSettings
+    from vicw_runtime.platform.engines import PlatformIndexes
+    from vicw_runtime.platform.settings import PlatformSettings
+    from vicw_stores.neo4j import Neo4jGraphStore
 
 _START_SECONDS = 20.0
 
@@ -41,7 +41,7 @@ class Platform:
 async def open_platform() -> AsyncIterator[Platform]:
     """Open the engines for any model in use."""
     settings = read_platform()
-    from vicw_shared.platform.engines import PlatformIndexes
+    from vicw_runtime.platform.engines import PlatformIndexes
 
     async with AsyncExitStack() as stack:
         with named_engines(settings):

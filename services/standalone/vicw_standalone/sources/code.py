@@ -6,11 +6,11 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
+from vicw_core.text.heading_anchors import Unique
 from vicw_ingest.extraction.code import worker_process
 from vicw_ingest.extraction.code.code_analysis import DEFAULT_BOUNDS, analyse_in_process
 from vicw_ingest.extraction.code.model import CodeAnalysis, Symbol, SymbolKind
 from vicw_shared.domains import CODING
-from vicw_shared.heading_anchors import Unique
 from vicw_shared.text import lines_of
 from vicw_standalone.sources.outline import Definition, outline
 from vicw_standalone.sources.plain import read_plain

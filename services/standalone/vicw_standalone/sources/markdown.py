@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from vicw_core.text.heading_anchors import Unique, slug
 from vicw_ingest.knowledge.frontmatter import front_matter
 from vicw_ingest.knowledge.markdown import Heading, outline
-from vicw_shared.heading_anchors import Unique, slug
 from vicw_shared.text import lines_of, visible
 from vicw_standalone.sources.records import Record, SourceFile, bounded_id, bounded_name
 

@@ -15,7 +15,7 @@ from vicw_embedding.chat.engine import Answer, ChatEngine, bounded
 from vicw_embedding.models.model_files import ModelFile
 from vicw_embedding.process.supervisor import ChatProcess
 from vicw_ingest.extraction.llm.schema import extractable_types, parse, schema_of
-from vicw_shared.adapters.openai_language import OpenAILanguageModel
+from vicw_runtime.model_servers.openai_language import OpenAILanguageModel
 from vicw_shared.errors import InvalidInputError, OverloadedError, SettingsError, TooSlowError
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports.language import Finish, Prompt, Role

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from vicw_core.graph.decay import weight
 from vicw_ingest.eviction.policy import EvictionPolicy
-from vicw_shared.decay import weight
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import Use
 

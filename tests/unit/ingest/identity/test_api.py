@@ -10,7 +10,7 @@ import pytest
 from support.generators.secrets import GITHUB_TOKEN
 from support.stores.memory import Memory
 from vicw_client import AsyncVicwClient, BadRequestError, ConflictError, NotFoundError
-from vicw_shared.identity.name_similarity import EITHER
+from vicw_core.identity.name_similarity import EITHER
 from vicw_shared.uids import named_uid
 from vicw_standalone.app import create_standalone_app
 

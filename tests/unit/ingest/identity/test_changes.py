@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from support.stores.memory import Memory
+from vicw_core.identity.merge import MergeDecision
 from vicw_ingest.identity.changes import merge, rename, split
-from vicw_shared.identity.merge import MergeDecision
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import Direction
 from vicw_shared.uids import named_uid

@@ -21,8 +21,6 @@ from hypothesis import strategies as st
 from support.generators.example_count import TIMES
 from support.stores.graph_queries import GraphClient
 from support.stores.memory import RAM
-from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node, Sensitivity
 from vicw_shared.model.edges import SOURCE_ITEM
@@ -30,6 +28,8 @@ from vicw_shared.ports import GraphTransaction
 from vicw_shared.text import fold_case
 from vicw_shared.uids import context_uid, edge_id, make_uid
 from vicw_shared.wire.graph import GraphAnswer
+from vicw_stores.data_dir import DataDir
+from vicw_stores.sqlite import SqliteGraphStore
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 REGISTRY = EdgeRegistry.with_core_types()

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from support.stores.memory import Memory
+from vicw_core.identity.merge import MergeDecision
 from vicw_ingest.identity.changes import merge
 from vicw_retrieval.pipeline import retrieve
-from vicw_shared.identity.merge import MergeDecision
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import Direction, Neighbour
 from vicw_shared.uids import named_uid

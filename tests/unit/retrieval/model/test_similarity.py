@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from support.stores.memory import Memory, open_memory
+from vicw_core.index.sparse import encode_query
 from vicw_retrieval.model.similarity import WordSimilarity
-from vicw_shared.sparse import encode_query
 
 QUESTION = "Who built the tower on Skye?"
 TEXTS = {

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from support.answers.explanation import NO_SPREADS, explained
 from support.stores.memory import Memory
+from vicw_core.index import sparse
 from vicw_retrieval.model.candidates import Candidate
 from vicw_retrieval.model.similarity import QuerySimilarity
 from vicw_retrieval.refine.near_duplicates import cover, coverage
-from vicw_shared import sparse
 from vicw_shared.clock import EPOCH
 from vicw_shared.model import Label
 from vicw_shared.ports import ItemRef

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicw_shared.archive.manifest import RECORDS
+from vicw_core.archive.manifest import RECORDS
 from vicw_shared.errors import ForbiddenEdgeError, SettingsError, UnknownTypeError
 from vicw_shared.model import Category, CollectionRegistry, EdgeRegistry, EdgeType, Label, NodeCollection
 from vicw_shared.uids import edge_id, item_uid, make_uid, named_uid

@@ -20,9 +20,9 @@ import pytest
 from contract.sleep.test_consolidation import tell, turn
 from support.stores.exports import exported, imported, registries, reseal
 from support.stores.pairs import START, embedded
-from vicw_shared.archive import manifest as manifests
-from vicw_shared.archive.manifest import NAME, RECORDS
-from vicw_shared.archive.reader import ArchiveReader
+from vicw_core.archive import manifest as manifests
+from vicw_core.archive.manifest import NAME, RECORDS
+from vicw_core.archive.reader import ArchiveReader
 from vicw_shared.errors import InvalidInputError, StateConflictError
 from vicw_shared.model import Label, NodeCollection
 from vicw_sleep.archive.validator import validate

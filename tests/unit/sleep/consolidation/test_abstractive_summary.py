@@ -10,7 +10,7 @@ import structlog
 
 from support.fakes.chat_server import Reply, chat_response, error_response, serve_chat
 from support.generators import consolidation_events as samples
-from vicw_shared.adapters.openai_language import OpenAILanguageModel
+from vicw_runtime.model_servers.openai_language import OpenAILanguageModel
 from vicw_sleep.consolidation.abstractive_summary import AbstractiveSummarizer
 from vicw_sleep.consolidation.extractive_summary import sentences_of, summarise
 from vicw_sleep.consolidation.llm_requests import LlmRequester

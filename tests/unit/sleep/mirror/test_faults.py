@@ -187,8 +187,8 @@ async def test_a_rebuild_keeps_the_notes_and_settings_of_a_reader(memory: Memory
 _CHILD = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_stores.data_dir import DataDir
+from vicw_stores.sqlite import SqliteGraphStore
 from vicw_shared.model import EdgeRegistry
 from vicw_sleep.mirror import folder
 from vicw_sleep.mirror.service import Mirror

@@ -12,8 +12,8 @@ import pytest
 from support.documents.mirror_pages import assert_consistent, everything, mirror_of, pages
 from support.generators.example_count import TIMES
 from support.stores.memory import RAM, Memory, open_memory
+from vicw_core.consolidation.consolidate import ConsolidatedBatch, Consolidator
 from vicw_shared.clock import now
-from vicw_shared.consolidation.consolidate import ConsolidatedBatch, Consolidator
 from vicw_shared.model import Node
 from vicw_shared.ports import Flow, FlowEvents
 

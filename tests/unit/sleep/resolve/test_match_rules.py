@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from vicw_shared.identity.name_similarity import ACCENTS, SAME
-from vicw_shared.identity.pairs import SimilarPair
+from vicw_core.identity.name_similarity import ACCENTS, SAME
+from vicw_core.identity.pairs import SimilarPair
 from vicw_shared.model import Label, Node
 from vicw_shared.uids import make_uid, named_uid
 from vicw_sleep.resolve.match_rules import EntityEvidence, VisibilityKey, contradictions, may_be_one, shared_co_mentions

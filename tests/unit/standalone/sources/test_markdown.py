@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicw_shared.heading_anchors import Unique, slug
+from vicw_core.text.heading_anchors import Unique, slug
 from vicw_shared.text import lines_of, visible
 from vicw_standalone.sources import SourceItem, read_paths
 from vicw_standalone.sources.markdown import sections

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from vicw_core.language.tokens import Span
 from vicw_ingest.extraction.code.model import Base, Call, CodeAnalysis, Symbol
 from vicw_ingest.extraction.model import ITEM, ExtractedEntity, ExtractedRelation, TextExtraction
-from vicw_shared.language.tokens import Span
 from vicw_shared.model import Label
 
 _RULE = "rules:code"

@@ -18,8 +18,8 @@ from datetime import UTC, datetime
 
 from dateutil import parser as dates
 
+from vicw_core.language.tokens import Span
 from vicw_ingest.extraction.model import ITEM, ExtractedEntity, ExtractedRelation, TextExtraction, item_key
-from vicw_shared.language.tokens import Span
 from vicw_shared.model import Label
 from vicw_shared.text import lines_of
 

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from vicw_core.graph.canonical import canonical_nodes
+from vicw_core.language.tokens import Span
 from vicw_ingest.extraction.linking.name_match import GUESSES, fits, natural_name, preference, without_users
 from vicw_ingest.extraction.model import ExtractedEntity, TextExtraction
-from vicw_shared.canonical import canonical_nodes
-from vicw_shared.language.tokens import Span
 from vicw_shared.model import Label, Node
 from vicw_shared.model.knowledge import FILE
 from vicw_shared.ports import Lookups

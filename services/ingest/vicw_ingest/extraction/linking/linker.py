@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import accumulate
 
+from vicw_core.graph.edge_factory import EdgeFactory, mention_edge
+from vicw_core.language.tokens import Span
 from vicw_ingest.extraction.linking.attribute_claims import ClaimWriter
 from vicw_ingest.extraction.linking.events import event_of
 from vicw_ingest.extraction.linking.known_entities import KnownEntities
 from vicw_ingest.extraction.linking.model import ItemExtraction, LinkedExtraction
 from vicw_ingest.extraction.linking.name_match import full_names
 from vicw_ingest.extraction.model import ITEM, PREVIOUS, SPEAKER, ExtractedRelation, TextExtraction, item_key
-from vicw_shared.edge_factory import EdgeFactory, mention_edge
 from vicw_shared.errors import InvalidInputError
-from vicw_shared.language.tokens import Span
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.ports import GraphTransaction
 

@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from vicw_core.language.sentences import sentences
+from vicw_core.language.tokens import Span
 from vicw_ingest.extraction.llm.grounding import Grounding
 from vicw_ingest.extraction.llm.schema import AnswerClaim
 from vicw_ingest.extraction.model import ITEM, SPEAKER, STATEMENT, AttributeClaim, ExtractedEntity, ExtractedEvent
-from vicw_shared.language.sentences import sentences
-from vicw_shared.language.tokens import Span
 from vicw_shared.text import fold_case
 
 _NAME = r"[A-Z][\w'’.&+-]*(?: (?:[A-Z][\w'’.&+-]*|v?\d[\w.]*)){0,2}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from vicw_shared.language.tokens import Span
+from vicw_core.language.tokens import Span
 from vicw_shared.text import fold_case
 
 _WORD = re.compile(r"\w+")

@@ -10,6 +10,7 @@ from itertools import islice
 import structlog
 from prometheus_client import Counter
 
+from vicw_core.text.untrusted_text import quote_untrusted
 from vicw_ingest.extraction.llm.mapper import MAX_PARTS, AnswerMapper
 from vicw_ingest.extraction.llm.prompts import prompt
 from vicw_ingest.extraction.llm.schema import (
@@ -26,7 +27,6 @@ from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import Completion, Finish, LanguageModel, Prompt, Role
 from vicw_shared.settings import LlmSettings
 from vicw_shared.telemetry.stages import Stages
-from vicw_shared.untrusted_text import quote_untrusted
 
 _log = structlog.get_logger()
 _RETURNED_CHARS = 4000

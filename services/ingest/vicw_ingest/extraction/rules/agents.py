@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from vicw_shared.language.analysis import Word
+from vicw_core.language.analysis import Word
 
 _MODALS = frozenset("would could should might may can must ca wo shall will 'll ’ll going gonna please let".split())
 """Modal words: the action has not happened."""

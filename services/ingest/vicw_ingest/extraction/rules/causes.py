@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from vicw_core.language.analysis import Sentence, Word
+from vicw_core.language.tokens import Span
 from vicw_ingest.extraction.rules.cues import CauseSide, Cue, certainty_of, cue_in, reports_failure
-from vicw_shared.language.analysis import Sentence, Word
-from vicw_shared.language.tokens import Span
 
 _MAX_SENTENCES_BACK = 3
 """Limit on the preceding sentences searched for the effect of a named cause."""

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from vicw_shared.language.analysis import Word
-from vicw_shared.language.times import MONTHS, WEEKDAYS
+from vicw_core.language.analysis import Word
+from vicw_core.language.times import MONTHS, WEEKDAYS
 
 
 class CauseSide(Enum):

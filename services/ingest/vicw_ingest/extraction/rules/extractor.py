@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from vicw_core.language.analysis import Analyst, Sentence, Word
+from vicw_core.language.times import times_in
+from vicw_core.language.tokens import Span
 from vicw_ingest.extraction.model import (
     ITEM,
     PREVIOUS,
@@ -22,9 +25,6 @@ from vicw_ingest.extraction.model import (
 from vicw_ingest.extraction.rules.agents import agents_of, is_person
 from vicw_ingest.extraction.rules.causes import Cause, causes_in
 from vicw_ingest.extraction.rules.names import Name, NameKind, names_in
-from vicw_shared.language.analysis import Analyst, Sentence, Word
-from vicw_shared.language.times import times_in
-from vicw_shared.language.tokens import Span
 from vicw_shared.model import Label
 from vicw_shared.text import fold_case
 

@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from vicw_core.language.analysis import Sentence, Word
+from vicw_core.language.tokens import Span
 from vicw_ingest.extraction.rules.agents import TITLES
-from vicw_shared.language.analysis import Sentence, Word
-from vicw_shared.language.tokens import Span
 
 
 class NameKind(StrEnum):

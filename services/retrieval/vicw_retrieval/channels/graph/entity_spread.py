@@ -13,12 +13,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from vicw_core.index import sparse
 from vicw_retrieval.access.result_filter import filter_results
 from vicw_retrieval.channels.graph.spread_context import SpreadContext
 from vicw_retrieval.channels.graph.title_match import find_titled
 from vicw_retrieval.model.similarity import QuerySimilarity, rarest
 from vicw_retrieval.model.spread_paths import Anchor, ReachedItems, SpreadPath, SubGraph
-from vicw_shared import sparse
 from vicw_shared.model import Label, Node
 from vicw_shared.model.triggers import phrase_of, spellings
 from vicw_shared.ports import Direction, WeightedNeighbour

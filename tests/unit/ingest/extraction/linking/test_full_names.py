@@ -2,9 +2,9 @@
 
 import pytest
 
+from vicw_core.language.tokens import Span
 from vicw_ingest.extraction.linking.name_match import full_names
 from vicw_ingest.extraction.model import ExtractedEntity
-from vicw_shared.language.tokens import Span
 from vicw_shared.model import Label
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from vicw_core.language.analysis import Analyst
 from vicw_ingest.extraction.rules.causes import causes_in
-from vicw_shared.language.analysis import Analyst
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vicw_core.language.analysis import Analyst
 from vicw_ingest.extraction.rules.names import names_in
-from vicw_shared.language.analysis import Analyst
 
 
 @pytest.fixture(scope="module")

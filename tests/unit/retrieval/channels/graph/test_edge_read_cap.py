@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from support.stores.memory import Memory
-from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_stores.sqlite import SqliteGraphStore
 
 
 @pytest.mark.parametrize(("viewer", "among"), [(None, {256}), ({"user": "Ben", "chat": "private"}, {None})])

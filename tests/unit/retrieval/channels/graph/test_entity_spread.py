@@ -9,8 +9,8 @@ import pytest
 
 from support.answers.explanation import explained
 from support.stores.memory import Memory, open_memory
+from vicw_core.graph.edge_factory import EdgeFactory
 from vicw_shared.clock import now
-from vicw_shared.edge_factory import EdgeFactory
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.ports import GraphTransaction
 

@@ -8,8 +8,8 @@ import pytest
 
 from support.answers.explanation import explained
 from support.stores.memory import Memory
+from vicw_core.graph.edge_factory import EdgeFactory
 from vicw_shared.clock import now
-from vicw_shared.edge_factory import EdgeFactory
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import GraphTransaction
 

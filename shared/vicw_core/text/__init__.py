@@ -1,0 +1,1 @@
+"""Handling of text that several services share."""

@@ -1,0 +1,20 @@
+"""HTTP layer shared by all services: bodies, problem documents, probes, metrics, request ids."""
+
+from vicw_runtime.http.app import PROBES, Probe, create_app
+from vicw_runtime.http.body import StrictRoute
+from vicw_runtime.http.gate import Gate, KeyGate, SecretGate, bearer_scheme, is_loopback, tenant_of
+from vicw_runtime.http.problems import refusals
+
+__all__ = [
+    "PROBES",
+    "Gate",
+    "KeyGate",
+    "Probe",
+    "SecretGate",
+    "StrictRoute",
+    "bearer_scheme",
+    "create_app",
+    "is_loopback",
+    "refusals",
+    "tenant_of",
+]

@@ -1,0 +1,157 @@
+"""Authentication and authorisation: the ``Authorization`` header is checked before the body is read.
+
+A bearer key identifies a tenant; between services without tenants a shared secret admits the caller. The tenant never
+comes from a request's body. A server that only this machine can reach needs no key.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import shlex
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import Request, Response
+from fastapi.security import HTTPBearer
+from prometheus_client import Counter
+
+from vicw_runtime.http.body import StrictRoute
+from vicw_runtime.http.key_cache import KeyCache, KeyCacheLimits
+from vicw_shared.errors import ForbiddenError, UnauthorizedError
+from vicw_shared.model.keys import Right, split_token
+from vicw_shared.ports import KeyRing
+
+REFUSED = Counter("vicw_keys_refused_total", "Requests refused: key missing, invalid, or without the right", ["reason"])
+HEADER = "authorization"
+_SCHEME = "bearer"
+
+bearer_scheme = HTTPBearer(
+    auto_error=False,
+    description="A key of `vicw keys create`; of an embedding server, its secret. On loopback none is needed",
+)
+"""The security scheme that ``/docs`` shows; a ``Gate`` enforces it."""
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach a server that listens on ``host``."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The sender of a request: its tenant ("" without tenants) and its rights."""
+
+    tenant: str
+    rights: tuple[Right, ...] = tuple(Right)
+
+
+class Gate(ABC):
+    """Admits or refuses requests. Unless it is ``required``, a request without a key is admitted, too."""
+
+    def __init__(self, *, required: bool, how: str) -> None:
+        """Append ``how`` to each refusal: how to send a key and where to get one."""
+        self.required = required
+        self._how = how
+
+    @abstractmethod
+    async def identify(self, request: Request) -> Caller:
+        """Return the caller. Raises UnauthorizedError without a valid key, or UnavailableError."""
+
+    async def admit(self, request: Request, right: Right | None) -> str:
+        """Return the tenant of a request with ``right`` (None: any key suffices).
+
+        Raises the errors of ``identify``, and ForbiddenError for a key without the right.
+        """
+        caller = await self.identify(request)
+        if right is not None and right not in caller.rights:
+            REFUSED.labels("right").inc()
+            raise ForbiddenError(
+                f"This key does not have the right `{right}`. Ask with one that has: `vicw keys create "
+                f"--tenant {shlex.quote(caller.tenant)} --right {right}` makes one"
+            )
+        return caller.tenant
+
+    def route(self, right: Right | None) -> type[StrictRoute]:
+        """Return a route class that requires ``right``; ``tenant_of`` then returns the request's tenant."""
+        gate = self
+
+        class GatedRoute(StrictRoute):
+            def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+                handle = super().get_route_handler()
+
+                async def gated(request: Request) -> Response:
+                    request.state.tenant = await gate.admit(request, right)
+                    return await handle(request)
+
+                return gated
+
+        return GatedRoute
+
+    def _token(self, request: Request) -> str:
+        """Return the bearer token of a request. Raises UnauthorizedError if there is none."""
+        header = request.headers.get(HEADER)
+        if header is None:
+            raise self._refused("missing", "A key is needed")
+        scheme, _, token = header.partition(" ")
+        if scheme.lower() != _SCHEME:
+            raise self._refused("malformed", "The Authorization header holds no bearer key")
+        return token.strip()
+
+    def _refused(self, reason: str, detail: str) -> UnauthorizedError:
+        REFUSED.labels(reason).inc()
+        return UnauthorizedError(f"{detail}. {self._how}")
+
+
+def tenant_of(request: Request) -> str:
+    """Return the tenant of a request that a gated route has admitted."""
+    tenant: str = request.state.tenant
+    return tenant
+
+
+class SecretGate(Gate):
+    """Grants every right to requests with the secret, or to all requests if no secret is set."""
+
+    def __init__(self, secret: str | None, *, variable: str) -> None:
+        """Require ``secret``, the value of the setting ``variable`` (None: admit all requests)."""
+        how = f"Send `Authorization: Bearer SECRET` with this server's {variable}"
+        super().__init__(required=secret is not None, how=how)
+        self._secret = secret.encode() if secret is not None else None
+
+    async def identify(self, request: Request) -> Caller:
+        """Return a caller with all rights. Raises UnauthorizedError without the secret."""
+        # The framework has read the header's bytes as Latin-1.
+        if self._secret is not None and not hmac.compare_digest(self._token(request).encode("latin-1"), self._secret):
+            raise self._refused("unknown", "This is not the secret")
+        return Caller("")
+
+
+class KeyGate(Gate):
+    """Admits requests with a key of the ring, as cached by ``KeyCache``, also while the ring is down."""
+
+    def __init__(
+        self, keys: Callable[[], KeyRing], *, required: bool, tenant: str, limits: KeyCacheLimits | None = None
+    ) -> None:
+        """Look up keys in ``keys``. If none is ``required``, a request without one belongs to ``tenant``."""
+        super().__init__(required=required, how="Send `Authorization: Bearer KEY`; `vicw keys create` makes a key")
+        self._keys = KeyCache(keys, limits)
+        self._tenant = tenant
+
+    async def identify(self, request: Request) -> Caller:
+        """Return the caller by its key. If no key is required, a request without one has all rights."""
+        if HEADER not in request.headers and not self.required:
+            return Caller(self._tenant)
+        parts = split_token(self._token(request))
+        if parts is None:
+            raise self._refused("malformed", "The Authorization header has no VICW key")
+        key = await self._keys.find(parts[0])
+        if key is None or not key.matches(parts[1]):
+            raise self._refused("unknown", "This key is not known, or was revoked")
+        return Caller(key.tenant, key.rights)

@@ -1,0 +1,164 @@
+"""Server runner: serves an application with uvicorn in this event loop; entry point of ``python -m SERVICE``."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+import uvicorn
+from fastapi import FastAPI
+
+from vicw_runtime.exit_codes import exit_code
+from vicw_runtime.logs import configure_logs
+from vicw_runtime.telemetry.tracing import start_traces, stop_traces
+from vicw_shared.errors import SettingsError, VicwError
+from vicw_shared.settings import LogSettings, ServerSettings, TraceSettings
+from vicw_shared.settings.variables import named_by_variable
+
+_GC_THRESHOLD = 10_000
+"""Surviving objects after which the garbage collector looks for cycles; two questions reach Python's default, 700."""
+_SHUTDOWN_DELAY_SECONDS = 0.2
+"""Time until uvicorn notices a shutdown, with its pause before it waits for the requests in flight."""
+
+
+class Resources(Protocol):
+    """Resources of a service. ``serve`` opens them before the service answers; its application closes them."""
+
+    async def open(self) -> None:
+        """Open all resources; after an error, none stays open."""
+        ...
+
+    async def close(self) -> None:
+        """Close all resources. Safe to call twice."""
+        ...
+
+
+async def serve(
+    app: FastAPI,
+    wiring: Resources,
+    settings: ServerSettings,
+    announcement: str,
+    on_ready: Callable[[str], None] = lambda url: None,
+) -> None:
+    """Serve until SIGTERM or SIGINT; finish requests in flight first, cancel a start-up under way.
+
+    ``announcement`` is printed once the server answers, with ``{url}`` filled in, after a call of ``on_ready`` with the
+    address. Raises FatalError, before it answers, if a resource cannot be opened or the port is taken.
+    """
+    with listen(settings.host, settings.port) as listener:
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            lifespan="on",
+            # Annotated as int, but passed to asyncio unchanged.
+            timeout_graceful_shutdown=max(0.1, settings.shutdown_seconds - _SHUTDOWN_DELAY_SECONDS),  # type: ignore[arg-type]
+        )
+        server = _Server(config)
+        host, port = listener.getsockname()[:2]
+        url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        server.on_ready = lambda: on_ready(url)
+        server.announcement = announcement.replace("{url}", url)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, server.stop)
+        if await _opened(wiring, server):
+            await server.serve(sockets=[listener])
+
+
+async def _opened(wiring: Resources, server: _Server) -> bool:
+    """Open ``wiring``; if the server is stopped during that, close it again and return False."""
+    server.opening = asyncio.ensure_future(wiring.open())
+    try:
+        await server.opening
+    except asyncio.CancelledError:
+        if not server.should_exit:
+            raise
+    if server.should_exit:  # stopped just as opening finished
+        await wiring.close()
+    return not server.should_exit
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server with its own signal handling and ready line."""
+
+    announcement = ""
+    on_ready: Callable[[], None]
+    opening: asyncio.Future[None] | None = None
+
+    def stop(self) -> None:
+        """Stop gracefully; a second signal stops at once."""
+        if self.should_exit:
+            self.force_exit = True
+        elif self.opening is not None:
+            self.opening.cancel()  # no effect once it is open
+        self.should_exit = True
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals to ``serve``: uvicorn would end the process by the signal, not with exit code 0."""
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            freeze_loaded_objects()
+            self.on_ready()
+            print(self.announcement, flush=True)  # people and scripts wait for this line
+
+
+def freeze_loaded_objects() -> None:
+    """Exclude loaded objects from garbage collection: they stay, and a pass over them stops every request.
+
+    Passes are made rare, too: the cached part of the graph grows, and a pass over it takes longer than most answers.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_GC_THRESHOLD)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket, so that a taken port is reported before anything is loaded."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listener = socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        raise SettingsError(
+            f"cannot listen on {host}:{port}: {error.strerror or error}. Stop what has it, or name another with --port"
+        ) from error
+    # asyncio sets this only on sockets that name their protocol; without it Nagle holds bodies back for 40 ms.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    listener.setblocking(False)
+    return listener
+
+
+def fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Return uvloop's loop factory, or None (asyncio's own) if uvloop is not installed."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+def run_service(build: Callable[[], tuple[FastAPI, Resources, ServerSettings, LogSettings]], *, name: str) -> int:
+    """Build and serve; return the exit code. An expected error is printed as one line without a traceback."""
+    try:
+        app, wiring, server, log = build()
+        configure_logs(log)
+        with named_by_variable():
+            start_traces(TraceSettings(), f"vicw-{name}")
+        announcement = f"VICW {name} answers on {{url}} (API: /docs)"
+        asyncio.run(serve(app, wiring, server, announcement), loop_factory=fast_loop())
+    except VicwError as error:
+        print(f"error: {error.detail}", file=sys.stderr, flush=True)
+        return exit_code(error)
+    finally:
+        stop_traces()
+    return 0

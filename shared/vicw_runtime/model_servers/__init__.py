@@ -1,0 +1,1 @@
+"""Clients of embedding, language and re-ranking models behind HTTP."""

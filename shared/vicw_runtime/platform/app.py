@@ -1,0 +1,63 @@
+"""Application factory of a platform service: its own routes, and the endpoints of every service."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+
+from fastapi import APIRouter, FastAPI
+
+from vicw_runtime.http import Gate, KeyGate, Probe, create_app, is_loopback
+from vicw_runtime.platform.engines import PROBED
+from vicw_runtime.platform.wiring import PlatformWiring
+from vicw_shared.settings import LimitSettings, ServerSettings
+
+
+def create_platform_app(
+    wiring: PlatformWiring,
+    route: Callable[[Gate], APIRouter],
+    *,
+    title: str,
+    description: str,
+    version: str,
+    server: ServerSettings,
+    limits: LimitSettings,
+    optional: Mapping[str, Probe] | None = None,
+) -> FastAPI:
+    """Return the application with the routes of ``route``; it starts and closes ``wiring``, which is open already.
+
+    ``optional`` are probes of dependencies that the service can do without.
+    """
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await wiring.start()
+        try:
+            yield
+        finally:
+            await wiring.close()
+
+    async def probe(name: str) -> None:
+        await wiring.engines.probe(name)
+
+    async def describe(tenant: str | None) -> dict[str, object]:
+        return await wiring.engines.describe(tenant)
+
+    gate = KeyGate(lambda: wiring.engines.graph.key_ring, required=not is_loopback(server.host), tenant=server.tenant)
+    app = create_app(
+        title=title,
+        description=f"{description}\n\n{_ERRORS}",
+        version=version,
+        limits=limits,
+        probes={name: partial(probe, name) for name in PROBED},
+        lifespan=lifespan,
+        optional=optional,
+        gate=gate,
+        describe=describe,
+    )
+    app.include_router(route(gate))
+    return app
+
+
+_ERRORS = "Errors are RFC 9457 problem documents that name the field and the fix. Every answer carries `X-Request-ID`."

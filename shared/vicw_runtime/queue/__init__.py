@@ -1,0 +1,1 @@
+"""Celery, behind the ports of queues."""

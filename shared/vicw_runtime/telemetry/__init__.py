@@ -1,0 +1,1 @@
+"""Metrics and spans on their way out of a process."""

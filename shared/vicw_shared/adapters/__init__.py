@@ -1,1 +1,0 @@
-"""Adapters of the ports: one engine a module, named after the vendor."""

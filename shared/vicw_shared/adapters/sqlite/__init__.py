@@ -1,5 +1,0 @@
-"""SQLite graph store: the source of truth of the embedded default."""
-
-from vicw_shared.adapters.sqlite.store import SqliteGraphStore
-
-__all__ = ["SqliteGraphStore"]

@@ -1,0 +1,241 @@
+"""EdgeVectorStore: Qdrant's engine in this process, as the embedded default's rebuildable index.
+
+Edge is beta and holds the GIL in every call, so calls are kept short: updates go in small
+parts, searches omit conditions without effect, ``optimize`` is never called online. Passages and statements have a
+shard each: a condition to separate them would cost more than the search.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from itertools import batched
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicw_shared.errors import DataDirError, UnavailableError
+from vicw_shared.model import Label
+from vicw_shared.ports import Point, ScoreQuery, VectorHit, VectorQuery
+from vicw_shared.telemetry.engines import measured
+from vicw_stores.conditions import LABEL
+from vicw_stores.edge.shard import Shard
+
+FOLDERS = {Label.CHUNK: "passages", Label.EVENT: "statements"}
+_CLEAN = "clean"
+_PART = 64
+"""Points of one update."""
+
+type _Shards = Mapping[Label, Shard]
+
+
+@measured("edge")
+class EdgeVectorStore:
+    """VectorStore in a folder of the data directory."""
+
+    def __init__(self, path: Path, size: int) -> None:
+        """Open the index at ``path`` for vectors of ``size`` dimensions, creating it if missing.
+
+        ``unclean`` is true if it was not closed properly, so that it has to be compared with the graph. It stays true
+        when closed and reopened, until ``mark_compared`` is called.
+        """
+        self._path = path
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="edge")
+        created = not self.exists(path)
+        self.unclean = not created and not self.closed_cleanly(path)
+        try:
+            if created:
+                self._create(size)
+            self._shards: _Shards | None = _open(path)
+        except Exception as error:
+            raise DataDirError(
+                f"The vector index {path} cannot be opened ({error}). `vicw reindex` builds it anew"
+            ) from error
+        (path / _CLEAN).unlink(missing_ok=True)
+
+    def mark_compared(self) -> None:
+        """Record that the index has been compared with the graph."""
+        self.unclean = False
+
+    @staticmethod
+    def exists(path: Path) -> bool:
+        """Return whether there is an index at ``path``."""
+        return all(Shard.exists(path / name) for name in FOLDERS.values())
+
+    @staticmethod
+    def closed_cleanly(path: Path) -> bool:
+        """Return whether the index at ``path`` was closed properly, so that opening it replays no log."""
+        return (path / _CLEAN).exists()
+
+    @staticmethod
+    def destroy(path: Path) -> None:
+        """Remove an index that no process has open."""
+        shutil.rmtree(path, ignore_errors=True)
+
+    def _create(self, size: int) -> None:
+        """Create the index beside its path, then move it: a kill midway leaves no incomplete index."""
+        aside = self._path.with_name(f"{self._path.name}.new")
+        shutil.rmtree(aside, ignore_errors=True)
+        for name in FOLDERS.values():
+            Shard.create(aside / name, size)
+        shutil.rmtree(self._path, ignore_errors=True)
+        aside.rename(self._path)
+
+    async def upsert(self, points: Sequence[Point]) -> None:
+        for label, shard_points in _by_label(points).items():
+            for part in batched(shard_points, _PART):
+                await self._do(partial(_upsert, label=label, part=part))
+
+    async def set_payload(self, payloads: Mapping[str, Mapping[str, object]]) -> None:
+        def work(shards: _Shards) -> None:
+            for shard in shards.values():
+                shard.set_payload(payloads)
+
+        await self._do(work)
+
+    async def delete(self, ids: Sequence[str]) -> None:
+        def work(shards: _Shards) -> None:
+            for shard in shards.values():
+                shard.delete(ids)
+
+        await self._do(work)
+
+    async def search(self, query: VectorQuery) -> list[VectorHit]:
+        if query.scope.contexts == () or query.scope.domains == ():
+            return []
+        return await self._do(lambda shards: shards[query.label].search(query))
+
+    async def score(self, queries: Sequence[ScoreQuery]) -> list[dict[str, float]]:
+        def work(shards: _Shards) -> list[dict[str, float]]:
+            return [_scored(shards, query) for query in queries]
+
+        return await self._do(work)
+
+    async def dense(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        return await self._do(lambda shards: _merged([shard.dense(ids) for shard in shards.values()]))
+
+    async def idf(self, terms: Sequence[int]) -> list[float]:
+        return await self._do(lambda shards: shards[Label.CHUNK].idf(terms))
+
+    async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
+        return await self._do(lambda shards: shards[Label.CHUNK].domains(tenant, public=public))
+
+    async def payloads(self, ids: Sequence[str]) -> dict[str, Mapping[str, object]]:
+        return await self._do(lambda shards: _merged([shard.payloads(ids) for shard in shards.values()]))
+
+    async def present(self, ids: Sequence[str]) -> set[str]:
+        return await self._do(lambda shards: set().union(*(shard.present(ids) for shard in shards.values())))
+
+    async def ids(self, *, after: str | None, limit: int) -> list[str]:
+        def work(shards: _Shards) -> list[str]:
+            return list(heapq.merge(*(shard.ids(after, limit) for shard in shards.values())))[:limit]
+
+        return await self._do(work)
+
+    async def close(self) -> None:
+        if self._shards is not None:
+            await self._do(_close)
+            self._shards = None
+            if not self.unclean:
+                (self._path / _CLEAN).touch()
+        self._thread.shutdown()
+
+    async def _do[T](self, work: Callable[[_Shards], T]) -> T:
+        shards = self._shards
+        if shards is None:
+            raise UnavailableError("vectors", "the store is closed")
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, work, shards)
+        except Exception as error:
+            raise UnavailableError("vectors", f"Qdrant Edge: {error}") from error
+
+
+def _by_label(points: Sequence[Point]) -> dict[Label, list[Point]]:
+    groups: dict[Label, list[Point]] = {}
+    for point in points:
+        groups.setdefault(Label(str(point.payload[LABEL])), []).append(point)
+    return groups
+
+
+def _upsert(shards: _Shards, label: Label, part: Sequence[Point]) -> None:
+    shards[label].upsert(part)
+
+
+def _scored(shards: _Shards, query: ScoreQuery) -> dict[str, float]:
+    """Score passages, then the remaining ids (few as a rule) as statements, which have no sparse vectors."""
+    scores = shards[Label.CHUNK].score(query)
+    remaining = [uid for uid in query.ids if uid not in scores] if query.dense is not None else []
+    return scores | shards[Label.EVENT].score(replace(query, ids=remaining)) if remaining else scores
+
+
+def _open(path: Path) -> _Shards:
+    with ExitStack() as stack:  # if one cannot be opened, none stays open
+        shards = {}
+        for label, name in FOLDERS.items():
+            shards[label] = Shard(path / name)
+            stack.callback(shards[label].close)
+        stack.pop_all()
+        return shards
+
+
+def _close(shards: _Shards) -> None:
+    with ExitStack() as stack:
+        for shard in shards.values():
+            stack.callback(shard.close)
+
+
+def _merged[T](parts: Sequence[Mapping[str, T]]) -> dict[str, T]:
+    return {uid: value for part in parts for uid, value in part.items()}
+
+
+_PAGE = 500
+
+
+def rewrite(path: Path, size: int) -> None:
+    """Rewrite the index at ``path``, for vectors of ``size`` dimensions. No process may have it open.
+
+    If the process dies midway, the old index remains, at ``path`` or beside it, for ``recover``.
+    """
+    fresh, old = _work_paths(path)
+    for name in FOLDERS.values():
+        _copy(path / name, fresh / name, size)
+    for file in path.iterdir():
+        if file.is_file():
+            shutil.copy2(file, fresh / file.name)
+    path.rename(old)
+    fresh.rename(path)
+    shutil.rmtree(old)
+
+
+def recover(path: Path) -> None:
+    """Clean up after a process died in ``rewrite``: restore the old index if ``path`` is missing, remove leftovers."""
+    fresh, old = _work_paths(path)
+    if old.exists() and not path.exists():
+        old.rename(path)
+    for folder in (fresh, old):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _work_paths(path: Path) -> tuple[Path, Path]:
+    return path.with_name(f"{path.name}.rewritten"), path.with_name(f"{path.name}.old")
+
+
+def _copy(source: Path, target: Path, size: int) -> None:
+    Shard.create(target, size)
+    before, after = Shard(source), Shard(target)
+    try:
+        last: str | None = None
+        while ids := before.ids(last, _PAGE):
+            last = ids[-1]
+            for part in batched(ids, _PART):
+                after.upsert(before.points(part))
+    finally:
+        before.close()
+        after.close()

@@ -1,0 +1,85 @@
+"""Full-text statements: the text indexed with a Chunk, and the search inside a scope."""
+
+from __future__ import annotations
+
+from functools import lru_cache, reduce
+
+from vicw_shared.ports import Scope
+from vicw_stores.conditions import After, AnyOf, Condition, Group, Is, Until, scope_conditions
+from vicw_stores.neo4j.text import JOINTS
+
+INDEX = "vicw_text"
+_PARTED = reduce(lambda name, joint: f"replace({name}, '{joint}', ' ')", JOINTS, "name")
+"""A name split into parts, since the index's analyser keeps ``module.function`` as one word."""
+_BARE = f"replace({_PARTED}, '_', ' ')"
+"""A name split at underscores, too, indexed beside the whole name: queries contain either."""
+
+SET_HEADS = (
+    "UNWIND $sources AS source MATCH (i) WHERE elementId(i) = source AND i.content_hash IS NOT NULL "
+    "WITH i, coalesce(i.tags, []) AS own "
+    "WITH i, CASE WHEN i.bucket IS NULL OR i.bucket IN own THEN own ELSE own + [i.bucket] END AS own "
+    "WITH i, own + [(i)-[:TAGGED]->(t) WHERE NOT t.name IN own | t.name] AS tags "
+    "MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) "
+    # Filtered after the hop: otherwise the planner might read all Chunks to find the one with the uid.
+    "WITH i, k, [i.name] + CASE WHEN i.title <> i.name THEN [i.title] ELSE [] END + tags AS names "
+    f"WITH i, k, [name IN names | {_PARTED}] + [name IN names WHERE name CONTAINS '_' | {_BARE}] AS head "
+    "WHERE k.uid = i.qdrant_id AND (k.head IS NULL OR k.head <> head) SET k.head = head"
+)
+"""Sets ``head`` of an item's first Chunk to the item's names, tags and bucket: one index covers both and the text."""
+
+
+@lru_cache(256)
+def find(condition: str) -> str:
+    """Return the search; hits come best first, and it ends once enough of them are inside the scope."""
+    return (
+        f"CALL db.index.fulltext.queryNodes('{INDEX}', $query) YIELD node AS k, score "
+        f"MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE {condition} "
+        "RETURN k.uid AS uid, score LIMIT $limit"
+    )
+
+
+def inside(scope: Scope) -> tuple[str, dict[str, object]]:
+    """Return the condition on an item ``i``, and its values: the same rules as in the vector stores' filters.
+
+    Tags and ABOUT are evaluated on the item's edges.
+    """
+    values: dict[str, object] = {"tenant": scope.tenant}
+    return f"i.content_hash IS NOT NULL AND i.tenant = $tenant AND {_cypher(scope_conditions(scope), values)}", values
+
+
+def _has_name(node: str, names: str) -> str:
+    """Return the condition that a node has one of some names as its name or an earlier name."""
+    return f"({node}.folded IN {names} OR any(name IN coalesce({node}.formerly, []) WHERE name IN {names}))"
+
+
+def _cypher(condition: Condition, values: dict[str, object]) -> str:  # noqa: PLR0911 - one a kind
+    """Return a condition with bound values; a missing field matches nothing."""
+
+    def bound(value: object) -> str:
+        name = f"v{len(values)}"
+        values[name] = value
+        return f"${name}"
+
+    match condition:
+        case Is("portable", value):
+            return f"i.portable = {bound(bool(value))}"
+        case Is(field, value):
+            return _cypher(AnyOf(field, (str(value),)), values)
+        case AnyOf("tags", names):
+            return f"EXISTS {{ (i)-[:TAGGED]->(t) WHERE t.kind <> 'bucket' AND {_has_name('t', bound(list(names)))} }}"
+        case AnyOf("about", names):
+            subjects = bound(list(names))
+            return f"EXISTS {{ (i)-[:ABOUT]->(p) WHERE {_has_name('p', subjects)} OR p.uid IN {subjects} }}"
+        case AnyOf(field, names):
+            return f"coalesce(i.{field} IN {bound(list(names))}, false)"
+        # Compared by whole milliseconds, as in the vector stores' payloads, so that both find the same.
+        case Until(field, instant):
+            return f"coalesce(i.{field} < {bound((instant + 1) * 1000)}, false)"
+        case After(field, instant):
+            return f"coalesce(i.{field} >= {bound((instant + 1) * 1000)}, false)"
+        case Group(must, must_not, should):
+            parts = [f"({_cypher(part, values)})" for part in must]
+            parts += [f"NOT ({_cypher(part, values)})" for part in must_not]
+            if should:
+                parts.append(f"({' OR '.join(_cypher(part, values) for part in should)})")
+            return " AND ".join(parts) or "true"

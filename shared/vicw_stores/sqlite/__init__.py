@@ -1,0 +1,5 @@
+"""SQLite graph store: the source of truth of the embedded default."""
+
+from vicw_stores.sqlite.store import SqliteGraphStore
+
+__all__ = ["SqliteGraphStore"]

@@ -1,0 +1,182 @@
+"""SqliteGraphStore: the graph of the embedded default."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from itertools import batched
+
+from vicw_shared.model import EdgeRegistry, Node
+from vicw_shared.model.names import UNCOUNTED
+from vicw_shared.ports import (
+    GraphTransaction,
+    ItemRef,
+    ItemView,
+    NameQuery,
+    Neighbour,
+    Scope,
+    Spread,
+    TextHit,
+    WeightedNeighbour,
+)
+from vicw_shared.telemetry.engines import measured
+from vicw_stores.data_dir import DataDir
+from vicw_stores.sqlite.archive import SqliteArchive
+from vicw_stores.sqlite.audit import SqliteAudit
+from vicw_stores.sqlite.cache import ReadCache
+from vicw_stores.sqlite.database import MAPPED_MB, SqliteDatabase
+from vicw_stores.sqlite.erasure import SqliteErasures
+from vicw_stores.sqlite.full_text import find_passages, rarity_of
+from vicw_stores.sqlite.hop import read_weighted_neighbours
+from vicw_stores.sqlite.items import (
+    read_between,
+    read_by_text_key,
+    read_expired,
+    read_item_views,
+    read_items,
+    read_owners,
+)
+from vicw_stores.sqlite.names import count_edges, find_names
+from vicw_stores.sqlite.outbox import SqliteOutbox
+from vicw_stores.sqlite.pending_extractions import SqlitePendingExtractions
+from vicw_stores.sqlite.record import SqliteRecord
+from vicw_stores.sqlite.rows import NODE_COLUMNS, marks, node_of, pack
+from vicw_stores.sqlite.scans import SqliteScans
+from vicw_stores.sqlite.schema import migrate, require_current
+from vicw_stores.sqlite.steps import SqliteSleepLog
+from vicw_stores.sqlite.transaction import SqliteTransaction
+from vicw_stores.sqlite.uses import SqliteUses
+from vicw_stores.sqlite.words import Domains, read_triggered
+from vicw_stores.sqlite.writer import Writer
+
+CACHED_NODES = 20_000
+_BATCH = 500
+
+
+@measured("sqlite")
+class SqliteGraphStore(SqliteScans):
+    """Store in one file of a folder; also a WordIndex."""
+
+    def __init__(
+        self,
+        data_dir: DataDir,
+        registry: EdgeRegistry,
+        *,
+        beside: bool = False,
+        mapped_mb: int = MAPPED_MB,
+        cached_nodes: int = CACHED_NODES,
+    ) -> None:
+        """Open the file and migrate its schema to this program's. Edges of types in ``registry`` may be written.
+
+        With ``beside``, another process may have the directory open: the schema must be this program's, and the caller
+        must not claim work. Each connection maps at most ``mapped_mb`` MiB of the file into memory. The cache has room
+        for ``cached_nodes`` nodes; with ``beside`` it is off, since it cannot observe the other process' writes.
+        """
+        self._data_dir = data_dir
+        self._registry = registry
+        self._domains = Domains()
+        cache = ReadCache(0 if beside else cached_nodes)
+
+        def prepare(connection: sqlite3.Connection) -> None:
+            (require_current if beside else migrate)(connection)
+            cache.watch(connection)
+
+        database = SqliteDatabase(data_dir.path / "graph.sqlite3", prepare, mapped_mb=mapped_mb)
+        super().__init__(database)
+        self._cache = cache
+        self._write = write = Writer(database, cache.commit)
+        self.record = SqliteRecord(database, write)
+        self.outbox = SqliteOutbox(database, write)
+        self.pending_extractions = SqlitePendingExtractions(database, write)
+        self.audit = SqliteAudit(database)
+        self.archive = SqliteArchive(database)
+        self.log = SqliteSleepLog(database, write)
+        self.erasures = SqliteErasures(database)
+        self.uses = SqliteUses(database, write)
+
+    async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:
+        self._data_dir.require_room()
+        transaction = SqliteTransaction(self._database, self._registry, tenant, context)
+        return await self._write.run(lambda: work(transaction))
+
+    async def nodes(self, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
+        cached = self._cache.find_cached(tenant, uids)
+        return cached if cached is not None else await self._database.read(lambda c: self._cache.nodes(c, tenant, uids))
+
+    async def texts(self, tenant: str, uids: Sequence[str]) -> dict[str, str]:
+        def work(connection: sqlite3.Connection) -> dict[str, str]:
+            texts: dict[str, str] = {}
+            packed = {pack(uid): uid for uid in uids}
+            for part in batched(packed, _BATCH):
+                rows = connection.execute(
+                    f"SELECT uid, text FROM node WHERE uid IN ({marks(len(part))}) "  # noqa: S608
+                    "AND tenant = ? AND text IS NOT NULL",
+                    (*part, tenant),
+                )
+                texts.update((packed[uid], text) for uid, text in rows)
+            return texts
+
+        return await self._database.read(work)
+
+    async def owners(self, tenant: str, chunk_uids: Sequence[str]) -> dict[str, ItemRef]:
+        return await self._database.read(lambda c: read_owners(c, tenant, chunk_uids))
+
+    async def expand(
+        self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int, *, among: int | None = None
+    ) -> list[Neighbour]:
+        return await self._database.read(lambda c: self._cache.neighbours(c, tenant, uids, spreads, limit))
+
+    async def weighted_neighbours(
+        self, tenant: str, uids: Sequence[str], spread: Spread, limit: int, *, among: int | None = None
+    ) -> list[WeightedNeighbour]:
+        return await self._database.read(lambda c: read_weighted_neighbours(c, tenant, uids, spread, limit))
+
+    async def find_names(
+        self, tenant: str, queries: Sequence[NameQuery], *, contexts: Sequence[str] | None = None
+    ) -> list[dict[str, list[Node]]]:
+        return await self._database.read(lambda c: find_names(c, tenant, queries, contexts))
+
+    async def degrees(self, tenant: str, uids: Sequence[str]) -> dict[str, int]:
+        return await self._database.read(lambda c: count_edges(c, tenant, uids, UNCOUNTED))
+
+    async def items(self, tenant: str, source_id: str, contexts: Sequence[str]) -> list[Node]:
+        return await self._database.read(lambda c: read_items(c, tenant, source_id, contexts))
+
+    async def triggered(
+        self, tenant: str, phrases: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
+    ) -> list[Node]:
+        return await self._database.read(lambda c: read_triggered(c, tenant, phrases, contexts, limit))
+
+    async def by_text_key(
+        self, tenant: str, keys: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
+    ) -> dict[str, list[Node]]:
+        return await self._database.read(lambda c: read_by_text_key(c, tenant, keys, contexts, limit))
+
+    async def between(
+        self, tenant: str, start: datetime, end: datetime, *, contexts: Sequence[str] | None = None, limit: int
+    ) -> list[Node]:
+        return await self._database.read(lambda c: read_between(c, tenant, (start, end), contexts, limit))
+
+    async def expired(self, before: datetime, *, limit: int) -> list[Node]:
+        return await self._database.read(lambda c: read_expired(c, before, limit))
+
+    async def item_views(self, tenant: str, uids: Sequence[str]) -> list[ItemView]:
+        return await self._database.read(lambda c: read_item_views(c, tenant, uids))
+
+    async def contexts(self, tenant: str) -> list[Node]:
+        sql = f"SELECT {NODE_COLUMNS} FROM node WHERE label = 'Context' AND tenant = ? ORDER BY name"  # noqa: S608
+        return await self._database.read(lambda c: [node_of(row) for row in c.execute(sql, (tenant,))])
+
+    async def find(self, scope: Scope, text: str, limit: int) -> list[TextHit]:
+        return await self._database.read(lambda c: find_passages(c, scope, text, limit))
+
+    async def rarity(self, stems: Sequence[str]) -> list[float]:
+        return await self._database.read(lambda c: rarity_of(c, stems))
+
+    async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
+        return await self._database.read(lambda c: self._domains.of(c, tenant, public=public))
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._database.close)

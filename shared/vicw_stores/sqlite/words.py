@@ -1,0 +1,76 @@
+"""Words of the full-text index, an entry per Chunk, with the stems of the sparse encoder; and counts of domains.
+
+The entry of an item's first Chunk includes the item's names, tags and bucket, so that one index covers them and the
+text. Texts and queries are split and stemmed before they reach the engine: its own tokenizer splits neither
+``camelCase`` nor words in scripts without spaces.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from itertools import batched
+
+from vicw_core.index import sparse
+from vicw_shared.model import Node
+from vicw_shared.model.triggers import phrases_of, precedence, sort_by_precedence
+from vicw_stores.sqlite.rows import columns_of, marks, node_of
+
+
+def text_words(text: str | None) -> str:
+    """Return the index words of a text."""
+    return " ".join(sparse.stems(text or ""))
+
+
+def head_words(name: str, title: str | None, tags: str, bucket: str | None) -> str:
+    """Return the index words of an item's name, title, tags (a JSON list) and bucket."""
+    tag_names: list[str] = json.loads(tags)
+    names = [name, *([title] if title and title != name else []), *tag_names]
+    return text_words("\n".join([*names, *([bucket] if bucket and bucket not in tag_names else [])]))
+
+
+class Domains:
+    """Cached counts of the live Chunks per domain, renewed when the store has grown by one percent."""
+
+    def __init__(self) -> None:
+        self._counts: dict[tuple[str, bool], tuple[int, dict[str, int]]] = {}
+
+    def of(self, connection: sqlite3.Connection, tenant: str, *, public: bool) -> dict[str, int]:
+        """Return a tenant's counts: of all Chunks, or of those that every viewer may see in every context."""
+        (rows,) = connection.execute("SELECT ifnull(max(pk), 0) FROM node").fetchone()
+        counted_at, counts = self._counts.get((tenant, public), (-1, {}))
+        if counted_at < 0 or abs(rows - counted_at) > counted_at // 100:
+            sql = (
+                "SELECT domain, count(*) FROM node WHERE tenant = ? AND label = 'Chunk' AND retired_at IS NULL "
+                "AND (NOT ? OR (sensitivity = 'public' AND portable)) GROUP BY domain"
+            )
+            counts = dict(connection.execute(sql, (tenant, public)))
+            self._counts[tenant, public] = rows, counts
+        return dict(counts)
+
+
+_BATCH = 500
+
+
+def trigger_rows(phrases: str, importance: float | None, protected: int) -> str:
+    """Return an item's phrases as JSON, [text, precedence] each, for triggers to insert."""
+    rank = precedence(importance, bool(protected))
+    return json.dumps([(text, rank) for text in phrases_of(json.loads(phrases))], ensure_ascii=False)
+
+
+def read_triggered(
+    connection: sqlite3.Connection, tenant: str, phrases: Sequence[str], contexts: Sequence[str] | None, limit: int
+) -> list[Node]:
+    """Return the items with any of these phrases, at most ``limit`` per phrase, in order of precedence."""
+    within = "" if contexts is None else f"AND context IN ({marks(len(contexts))}) "
+    items: list[Node] = []
+    for batch in batched(dict.fromkeys(phrases), _BATCH):
+        rows = connection.execute(
+            f"WITH wanted (text) AS (VALUES {', '.join(['(?)'] * len(batch))}) "  # noqa: S608
+            f"SELECT DISTINCT {columns_of('n')} FROM wanted w CROSS JOIN node n ON n.pk IN ("
+            f"SELECT node FROM phrase WHERE tenant = ? AND text = w.text {within}ORDER BY precedence, node LIMIT ?)",
+            (*batch, tenant, *(contexts or ()), limit),
+        )
+        items += map(node_of, rows)
+    return sort_by_precedence(items)
