@@ -10,7 +10,8 @@ import pytest
 _ROOT = Path(__file__).resolve().parents[2]
 _PAGE = _ROOT / "docs" / "architecture.md"
 _PATH = re.compile(r"`((?:[\w.-]+/)+[\w.-]*|[\w-]+\.(?:py|yml))`")
-_BASES = ["", "shared", "shared/vicw_shared", "client"] + [
+_SHARED = [f"shared/vicw_{role}" for role in ("shared", "core", "stores", "runtime")]
+_BASES = ["", "shared", *_SHARED, "client"] + [
     f"services/{name}{package}"
     for name in ("ingest", "retrieval", "sleep", "embedding", "standalone", "bench")
     for package in ("", f"/vicw_{name}")

@@ -14,6 +14,9 @@ import pytest
 
 PACKAGES = (
     "vicw_shared",
+    "vicw_core",
+    "vicw_stores",
+    "vicw_runtime",
     "vicw_client",
     "vicw_ingest",
     "vicw_retrieval",

@@ -26,7 +26,7 @@ class SleepWiring(PlatformWiring):
         super().__init__(settings.platform)
         self._gives_way = gives_way
         self._throttle: RemoteLoadThrottle | None = None
-        self._settings = settings
+        self.settings = settings
         self._queue = CeleryQueue(settings.redis)
         self._stack.push_async_callback(self._queue.close)
         self._llm: LlmRequester | None = None
@@ -38,7 +38,7 @@ class SleepWiring(PlatformWiring):
     async def _build(self) -> None:
         if self._gives_way:
             self._throttle = RemoteLoadThrottle(
-                self.engines.graph.uses.seconds_since_question, self._settings.sleep.rest_factor
+                self.engines.graph.uses.seconds_since_question, self.settings.sleep.rest_factor
             )
 
     @property
@@ -61,7 +61,7 @@ class SleepWiring(PlatformWiring):
             self.indexes,
             self.registry,
             self._queue,
-            chunk_chars=self._settings.ingest.chunk_chars,
+            chunk_chars=self.settings.ingest.chunk_chars,
             llm=self._llm,
             yield_to_foreground=yield_to_event_loop if self._throttle is None else self._throttle.yield_to_foreground,
         )

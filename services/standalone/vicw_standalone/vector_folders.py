@@ -101,6 +101,7 @@ class IndexFolders:
         self._record = record
         self._embedders = embedders
         self._open: dict[ModelIdentity, EdgeVectorStore] = {}
+        self._lock = asyncio.Lock()
 
     def of(self, model: ModelIdentity) -> EdgeVectorStore | None:
         """Return the open index of a model; None if it is not open, or the model has no vectors."""
@@ -108,22 +109,43 @@ class IndexFolders:
 
     async def open(self, model: ModelIdentity) -> Index:
         """Open a model's index. Raises ModelMismatchError if no embedder of the model runs."""
-        embedder, store = self._embedders.of(model), self._open.get(model)
+        embedder = self._embedders.of(model)
         if not model.has_vectors:
             return Index(model, NullVectorStore(), embedder)
-        if store is None:
-            used = (await self._record.models()).used
-            path = folder_of(self._data_dir.path, model, used)
-            if not EdgeVectorStore.closed_cleanly(path):
-                self._data_dir.require_room_to_index()  # on a full disk its memory maps would crash the process
-            store = self._open[model] = await asyncio.to_thread(open_folder, path, model, anew=model != used)
+        async with self._lock:
+            store = self._open.get(model) or await self._open_store(model)
         return Index(model, store, embedder, query_prefix(self._settings.embedding, model))
+
+    async def _open_store(self, model: ModelIdentity) -> EdgeVectorStore:
+        used = (await self._record.models()).used
+        path = folder_of(self._data_dir.path, model, used)
+        if not EdgeVectorStore.closed_cleanly(path):
+            self._data_dir.require_room_to_index()  # on a full disk its memory maps would crash the process
+        store = self._open[model] = await asyncio.to_thread(open_folder, path, model, anew=model != used)
+        return store
+
+    async def rewrite(self) -> None:
+        """Write the index of every model anew, so that no file has deleted points. Open ones answer meanwhile."""
+        async with self._lock:
+            used = (await self._record.models()).used
+            stores = {store.path: store for store in self._open.values()}
+            for folder in others(self._data_dir.path, ()):
+                model = noted_in(folder) or used
+                if folder in stores:
+                    await stores[folder].rewrite()
+                elif model is not None and model.has_vectors and EdgeVectorStore.exists(folder):
+                    closed = await asyncio.to_thread(EdgeVectorStore, folder, model.size)
+                    try:
+                        await closed.rewrite()
+                    finally:
+                        await closed.close()
 
     async def close(self, model: ModelIdentity) -> None:
         """Close an index that is no longer in use, and end its embedder; the folder stays."""
-        store = self._open.pop(model, None)
-        if store is not None:
-            await store.close()
+        async with self._lock:
+            store = self._open.pop(model, None)
+            if store is not None:
+                await store.close()
         await self._embedders.end(model)
 
     async def close_all(self) -> None:

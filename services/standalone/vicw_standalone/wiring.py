@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack
 import structlog
 
 from vicw_core.archive.import_marker import require_no_import
-from vicw_core.background import start_background_task
+from vicw_core.background import in_thread, start_background_task
 from vicw_embedding.process.supervisor import ChatProcess
 from vicw_ingest.expiry.service import Expiry
 from vicw_ingest.index.indexer import Indexer
@@ -44,6 +44,7 @@ from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.vector_folders import IndexFolders, folder_of
 from vicw_stores.data_dir import DataDir
 from vicw_stores.edge import EdgeVectorStore
+from vicw_stores.edge.rewrite import recover_all
 from vicw_stores.sqlite import SqliteGraphStore
 from vicw_stores.sqlite.database import MAPPED_MB
 from vicw_stores.sqlite.keys import SqliteKeyRing
@@ -118,6 +119,7 @@ class Standalone:
         storage = self.settings.storage
         self.schedules = schedules(self.settings, now())
         self.data_dir = self._stack.enter_context(DataDir(storage.data_dir, min_free_mb=storage.min_free_mb))
+        await in_thread(recover_all, storage.data_dir)
         mapped = MAPPED_MB if storage.embedder == "model" else _MAPPED_WITHOUT_VECTORS_MB
         self.graph = SqliteGraphStore(self.data_dir, self.registry, mapped_mb=mapped, cached_nodes=storage.cached_nodes)
         self._stack.push_async_callback(self.graph.close)

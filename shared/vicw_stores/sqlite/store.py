@@ -93,7 +93,7 @@ class SqliteGraphStore(SqliteScans):
         self.audit = SqliteAudit(database)
         self.archive = SqliteArchive(database)
         self.log = SqliteSleepLog(database, write)
-        self.erasures = SqliteErasures(database)
+        self.erasures = SqliteErasures(database, write)
         self.uses = SqliteUses(database, write)
 
     async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:

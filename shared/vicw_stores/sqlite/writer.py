@@ -40,6 +40,11 @@ class Writer:
             # A cancelled request still has to end its transaction, which would otherwise block the next one.
             return await finish(self._transact(work))
 
+    async def alone[T](self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run ``work`` outside of any transaction, while no other write runs."""
+        async with self._writing:
+            return await finish(self._database.write(work))
+
     async def _transact[T](self, work: Callable[[], Awaitable[T]]) -> T:
         await self._database.write(lambda c: c.execute("BEGIN IMMEDIATE"))
         try:

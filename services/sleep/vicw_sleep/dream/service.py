@@ -1,8 +1,8 @@
 """The use case: process items page by page → find similar items → add tags → log each item's step.
 
 An item has one dream that adds something; an item whose dream a person undid is left alone for good. Callers' data
-never changes: a dream makes only edges of its own, and tags for them (``vicw_core.graph.dreams``). Any number of instances
-may run, and any may die: the transaction that adds tags checks its input again.
+never changes: a dream makes only edges of its own, and tags for them (``vicw_core.graph.dreams``). Any number of
+instances may run, and any may die: the transaction that adds tags checks its input again.
 """
 
 from __future__ import annotations
