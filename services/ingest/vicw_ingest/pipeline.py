@@ -21,8 +21,7 @@ import structlog
 from prometheus_client import Counter
 
 from vicw_ingest.commit import Committed, Receipts, commit
-from vicw_ingest.dedup.detector import find_duplicates
-from vicw_ingest.dedup.model import without_duplicates
+from vicw_ingest.dedup.detector import find_duplicates, without_duplicates
 from vicw_ingest.extraction import extractor
 from vicw_ingest.extraction.model import TextExtraction
 from vicw_ingest.index.backpressure import Backpressure

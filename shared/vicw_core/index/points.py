@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from vicw_core.index.sparse import encode_document
 from vicw_core.index.wrapper import wrap
 from vicw_shared.clock import to_ms
-from vicw_shared.model import Label
+from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import LIGHT
 from vicw_shared.ports import PendingPoint, Point
 from vicw_shared.text import fold_case
@@ -21,7 +21,11 @@ def payload_of(point: PendingPoint) -> dict[str, object]:
 
     Tags, bucket and about come from the edges of its item, never from its properties; names are case-folded.
     """
-    chunk, item, source = point.chunk, point.item, point.text_source
+    return _payload(point, point.text_source)
+
+
+def _payload(point: PendingPoint, source: Node) -> dict[str, object]:
+    chunk, item = point.chunk, point.item
     assert chunk is not None
     assert item is not None
     instants = {
@@ -70,20 +74,25 @@ def wrapped(point: PendingPoint) -> str:
     return wrap(point.chunk.text or "", domain=point.item.domain, subtype=source.subtype, name=name)
 
 
-def lexical(point: PendingPoint) -> str:
+def _lexical(chunk: Node, source: Node) -> str:
     """Return the BM25 text of a passage: ``name or speaker: text``."""
-    assert point.chunk is not None
-    head = point.text_source.title or point.text_source.speaker
-    return f"{head}: {point.chunk.text}" if head else point.chunk.text or ""
+    head = source.title or source.speaker
+    return f"{head}: {chunk.text}" if head else chunk.text or ""
 
 
 def lexical_point(part: PendingPoint) -> Point:
     """Return the point of a passage without a dense vector: it is found by its words only."""
-    return Point(part.point_id, None, encode_document(lexical(part)), payload_of(part))
+    return _point(part, None)
 
 
 def point_of(part: PendingPoint, vector: NDArray[np.float32]) -> Point:
     """Return the point of a passage or statement. A statement has no sparse vector: its passage has its words."""
+    return _point(part, vector)
+
+
+def _point(part: PendingPoint, vector: NDArray[np.float32] | None) -> Point:
     assert part.chunk is not None
-    sparse = encode_document(lexical(part)) if part.chunk.label is Label.CHUNK else None
-    return Point(part.point_id, vector, sparse, payload_of(part))
+    source = part.text_source
+    has_words = vector is None or part.chunk.label is Label.CHUNK
+    sparse = encode_document(_lexical(part.chunk, source)) if has_words else None
+    return Point(part.point_id, vector, sparse, _payload(part, source))

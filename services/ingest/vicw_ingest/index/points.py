@@ -15,10 +15,6 @@ _MAX_COUNTED = 100_000
 _ALIVE_SECONDS = 60.0
 
 
-def _is_light(part: PendingPoint) -> bool:
-    return part.chunk is not None and part.chunk.is_light
-
-
 @dataclass(frozen=True, slots=True)
 class BuiltPoints:
     """Points by entry id, and the entries whose text the embedder fails on, with the error message."""
@@ -58,16 +54,19 @@ class PassagePointBuilder:
         return any(self._joint_failures[point.point_id] > _PATIENCE or point.tries for point in pending)
 
     async def _points(self, pending: Sequence[PendingPoint]) -> dict[str, list[Point]]:
-        texts = {part.point_id: wrapped(part) for point in pending for part in point.parts if not _is_light(part)}
+        parts_by_entry = {point.point_id: point.parts for point in pending}
+        parts = [part for parts in parts_by_entry.values() for part in parts]
+        light = {part.point_id for part in parts if part.chunk is not None and part.chunk.is_light}
+        texts = {part.point_id: wrapped(part) for part in parts if part.point_id not in light}
         distinct = list(dict.fromkeys(texts.values()))
         rows = dict(zip(distinct, await self.embedder.embed(distinct, Lane.BULK), strict=True))
         self._embedded_at = time.monotonic()
         return {
-            point.point_id: [
-                lexical_point(part) if _is_light(part) else point_of(part, rows[texts[part.point_id]])
-                for part in point.parts
+            entry: [
+                lexical_point(part) if part.point_id in light else point_of(part, rows[texts[part.point_id]])
+                for part in parts
             ]
-            for point in pending
+            for entry, parts in parts_by_entry.items()
         }
 
     async def _one_by_one(self, pending: Sequence[PendingPoint], error: VicwError) -> BuiltPoints:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from vicw_core.consolidation.restore import RestoredItems
+from vicw_ingest.dedup.detector import Duplicates
 from vicw_ingest.dedup.links import DuplicateLinks
-from vicw_ingest.dedup.model import Duplicates
 from vicw_ingest.extraction.model import TextExtraction
 from vicw_ingest.knowledge.nodes import page_node
 from vicw_ingest.knowledge.page_graph import ChangedPage

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from vicw_ingest.dedup.detector import DuplicateSource
 from vicw_ingest.dedup.links import linked_outcome, sources_of_copies
-from vicw_ingest.dedup.model import DuplicateSource
 from vicw_ingest.plan.drafts import ItemDraft
 from vicw_ingest.plan.service import WritePlan
 from vicw_ingest.secrets.request_scan import Masked

@@ -62,7 +62,7 @@ class EntityLinker:
                     result.edges.append(self._edge("EVIDENCED_BY", node, proof(entity.span), item, "rules:code"))
         ends |= await self._referenced_items(item_extraction.extraction)
         for extracted in item_extraction.extraction.events:
-            if extracted.is_statement and (stored := item_extraction.statements.get(extracted.text)) is not None:
+            if (stored := item_extraction.statements.get(extracted.text)) is not None and extracted.is_statement:
                 ends[extracted.key] = stored
                 continue
             ends[extracted.key] = event = event_of(extracted, item_extraction, self._now)
@@ -72,12 +72,11 @@ class EntityLinker:
             )
         result.edges += self._edges(item_extraction.extraction.relations, ends, item)
         result.edges += self._item_mentions(result, item, descriptions, item_extraction.extraction.by)
-        about = frozenset(person.uid for person in item_extraction.about)
-        claim_parts = ClaimWriter(self._edge_factory, item, about, item_extraction.extraction.by).parts(
-            item_extraction.extraction.claims, ends
-        )
-        result.slots += claim_parts.slots
-        result.edges += claim_parts.edges
+        if claims := item_extraction.extraction.claims:
+            about = frozenset(person.uid for person in item_extraction.about)
+            parts = ClaimWriter(self._edge_factory, item, about, item_extraction.extraction.by).parts(claims, ends)
+            result.slots += parts.slots
+            result.edges += parts.edges
         return result
 
     async def _referenced_items(self, extraction: TextExtraction) -> dict[str, Node | None]:
