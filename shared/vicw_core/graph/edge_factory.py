@@ -35,7 +35,8 @@ class EdgeFactory:
     ) -> Edge:
         """Return an edge of a registered type between two uids, with these properties.
 
-        ``item`` is the item it was extracted from. ``source_item`` and ``desc`` distinguish edges of one type between the same two nodes.
+        ``item`` is the item it was extracted from. ``source_item`` and ``desc`` distinguish edges of one type between
+        the same two nodes.
         """
         origin = {SOURCE_ITEM: item} if item is not None else {}
         return Edge(
