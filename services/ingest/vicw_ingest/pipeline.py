@@ -23,7 +23,6 @@ from prometheus_client import Counter
 from vicw_ingest.commit import Committed, Receipts, commit
 from vicw_ingest.dedup.detector import find_duplicates, without_duplicates
 from vicw_ingest.extraction import extractor
-from vicw_ingest.extraction.model import TextExtraction
 from vicw_ingest.index.backpressure import Backpressure
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.knowledge.pages import KnowledgePage, parse_pages, with_import_links
@@ -37,7 +36,17 @@ from vicw_shared.clock import now
 from vicw_shared.domains import canonical
 from vicw_shared.errors import FieldProblem, InvalidInputError, MissingRecordError, RetryableError
 from vicw_shared.model import EdgeRegistry
-from vicw_shared.ports import GraphStore, GraphTransaction, Outbox, PendingExtractions, Store, StoreRecord, WorkQueue
+from vicw_shared.model.extraction import TextExtraction
+from vicw_shared.ports import (
+    Extractor,
+    GraphStore,
+    GraphTransaction,
+    Outbox,
+    PendingExtractions,
+    Store,
+    StoreRecord,
+    WorkQueue,
+)
 from vicw_shared.settings import IngestSettings, LimitSettings
 from vicw_shared.uids import context_uid
 from vicw_shared.wire.ingest import Extract, ExtractionState, IngestRequest, IngestResponse, JobStatus, PassageFailure
@@ -50,7 +59,10 @@ _BY_RULES = frozenset({Extract.RULES, Extract.AUTO, Extract.LLM})
 
 @dataclass(frozen=True, slots=True)
 class IngestPorts:
-    """Dependencies of the write path. ``model`` is None without a configured language model."""
+    """Dependencies of the write path.
+
+    ``extractor`` is None if none is installed, ``model`` without a configured language model.
+    """
 
     graph: GraphStore
     record: StoreRecord
@@ -62,6 +74,7 @@ class IngestPorts:
     registry: EdgeRegistry
     limits: LimitSettings
     settings: IngestSettings
+    extractor: Extractor | None
     model: ExtractionBackend | None = None
 
     @property
@@ -79,6 +92,7 @@ class IngestPorts:
         limits: LimitSettings,
         settings: IngestSettings,
         *,
+        extractor: Extractor | None,
         queue: WorkQueue | None = None,
         model: ExtractionBackend | None = None,
     ) -> IngestPorts:
@@ -94,6 +108,7 @@ class IngestPorts:
             registry=registry,
             limits=limits,
             settings=settings,
+            extractor=extractor,
             model=model,
         )
 
@@ -184,7 +199,7 @@ async def _extract(
         domain = root.domain if root is not None else infer_domain(request)
     instant = now()
     sources = [source_of(request.items[n], domain, instant) for n in selected]
-    texts = dict(zip(selected, await extractor.extract(sources), strict=True))
+    texts = dict(zip(selected, await extractor.extract(sources, ports.extractor), strict=True))
     return Extracted(texts, {n: with_import_links(page, texts.get(n)) for n, page in pages.items()})
 
 

@@ -9,11 +9,10 @@ from pathlib import Path
 from vicw_shared.errors import DataDirError
 from vicw_shared.extensions import load_registries
 from vicw_standalone.settings import StandaloneSettings
-from vicw_standalone.vector_folders import folder_of
-from vicw_standalone.wiring import GRAPH
 from vicw_stores.data_dir import DataDir
 from vicw_stores.edge import EdgeVectorStore
-from vicw_stores.sqlite import SqliteGraphStore
+from vicw_stores.edge.folders import folder_of
+from vicw_stores.sqlite import GRAPH, SqliteGraphStore
 
 
 @asynccontextmanager

@@ -50,6 +50,8 @@ from vicw_stores.sqlite.transaction import SqliteTransaction
 from vicw_stores.sqlite.uses import SqliteUses
 from vicw_stores.sqlite.words import Domains, read_triggered
 
+GRAPH = "graph.sqlite3"
+"""Name of the graph's file in a data directory."""
 CACHED_NODES = 20_000
 _BATCH = 500
 
@@ -82,7 +84,7 @@ class SqliteGraphStore(SqliteScans):
             (require_current if beside else migrate)(connection)
             cache.watch(connection)
 
-        database = SqliteDatabase(data_dir.path / "graph.sqlite3", prepare, mapped_mb=mapped_mb)
+        database = SqliteDatabase(data_dir.path / GRAPH, prepare, mapped_mb=mapped_mb)
         super().__init__(database)
         self._cache = cache
         self._write = write = Writer(database, cache.commit)

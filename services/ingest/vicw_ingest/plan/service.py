@@ -12,7 +12,6 @@ from datetime import datetime, timedelta
 from vicw_core.consolidation.restore import RestoredItems
 from vicw_ingest.dedup.detector import Duplicates
 from vicw_ingest.dedup.links import DuplicateLinks
-from vicw_ingest.extraction.model import TextExtraction
 from vicw_ingest.knowledge.nodes import page_node
 from vicw_ingest.knowledge.page_graph import ChangedPage
 from vicw_ingest.knowledge.pages import KnowledgePage
@@ -23,6 +22,7 @@ from vicw_ingest.telemetry import ingesting
 from vicw_ingest.versions.restore import latest_versions
 from vicw_shared.domains import canonical
 from vicw_shared.model import EdgeRegistry, Label, Node
+from vicw_shared.model.extraction import TextExtraction
 from vicw_shared.model.triggers import PROTECTED_TIERS, TIERS
 from vicw_shared.ports import GraphTransaction
 from vicw_shared.uids import context_uid, item_uid

@@ -39,7 +39,7 @@ def _with_ring[T](data_dir: Path | None, platform: bool, work: Callable[[KeyRing
                 return await work(graph.key_ring)
         # The platform's image has no embedded stores.
         from vicw_standalone.offline import require_store
-        from vicw_standalone.wiring import GRAPH
+        from vicw_stores.sqlite import GRAPH
         from vicw_stores.sqlite.keys import SqliteKeyRing
 
         path = read_settings(data_dir=data_dir).storage.data_dir

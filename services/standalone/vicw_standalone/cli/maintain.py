@@ -14,10 +14,10 @@ from vicw_runtime.logs import configure_logs
 from vicw_shared.errors import UnavailableError, VicwError
 from vicw_shared.extensions import load_registries
 from vicw_shared.settings import LogSettings
+from vicw_shared.text import counted
 from vicw_standalone.cli.console import fail, harmless, out, progress_bar, read_settings
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.retrieve import UrlOption, server
-from vicw_standalone.counts import counted
 from vicw_standalone.settings import StandaloneSettings
 
 if TYPE_CHECKING:

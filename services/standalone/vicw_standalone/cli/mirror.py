@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vicw_shared.errors import MissingRecordError
+from vicw_shared.text import counted
 from vicw_standalone.cli.console import err, fail, harmless, out, progress_bar, read_settings
 from vicw_standalone.cli.jobs import open_graph_of
 from vicw_standalone.cli.models import DataDirOption, PlatformOption, tenant_name
-from vicw_standalone.counts import counted
 from vicw_standalone.settings import StandaloneSettings
 
 if TYPE_CHECKING:

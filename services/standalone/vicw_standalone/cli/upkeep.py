@@ -11,10 +11,10 @@ import typer
 from vicw_shared.clock import now
 from vicw_shared.errors import UnavailableError
 from vicw_shared.model import Label
+from vicw_shared.text import counted
 from vicw_standalone.cli.console import fail, harmless, out, progress_bar, read_settings
 from vicw_standalone.cli.maintenance import run_item_removal, run_maintenance
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
-from vicw_standalone.counts import counted
 
 if TYPE_CHECKING:
     from vicw_ingest.eviction.service import Eviction, EvictionReport, OnEvicted
