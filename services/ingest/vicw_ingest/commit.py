@@ -31,11 +31,11 @@ from vicw_shared.ports import GraphTransaction, Receipt
 from vicw_shared.wire.ingest import IngestResponse
 
 _RECEIPT_BATCH = 20
-"""Receipts deleted per request: more than a request adds, and few enough for its transaction after any long pause."""
+"""ReceiptKeys deleted per request: more than a request adds, and few enough for its transaction after any long pause."""
 
 
 @dataclass(frozen=True, slots=True)
-class Receipts:
+class ReceiptKeys:
     """How a request's response is kept: under its Idempotency-Key (``key``) and its ``job``, for ``hours``."""
 
     fingerprint: str
@@ -95,7 +95,7 @@ class _Stored:
 
 async def commit(
     plan: WritePlan,
-    receipts: Receipts,
+    receipts: ReceiptKeys,
     transaction: GraphTransaction,
     registry: EdgeRegistry,
     *,

@@ -20,7 +20,7 @@ from datetime import timedelta
 import structlog
 from prometheus_client import Counter
 
-from vicw_ingest.commit import Committed, Receipts, commit
+from vicw_ingest.commit import Committed, ReceiptKeys, commit
 from vicw_ingest.dedup.detector import find_duplicates, without_duplicates
 from vicw_ingest.extraction import extractor
 from vicw_ingest.index.backpressure import Backpressure
@@ -149,7 +149,7 @@ async def ingest(
     instant = now()
     job = None if request.wait else str(uuid.uuid4())
     fingerprint = hashlib.sha256(request.model_dump_json().encode()).hexdigest()
-    receipts = Receipts(fingerprint, instant, ports.settings.receipt_hours, idempotency_key, job)
+    receipts = ReceiptKeys(fingerprint, instant, ports.settings.receipt_hours, idempotency_key, job)
     given = PlanInput(tenant, request, instant, extracted.texts, extracted.pages, duplicates)
     pending = items_to_extract(request) if ports.model is not None else frozenset[int]()
 
@@ -204,7 +204,7 @@ async def _extract(
 
 
 async def _index(
-    committed: Committed, request: IngestRequest, tenant: str, receipts: Receipts, ports: IngestPorts
+    committed: Committed, request: IngestRequest, tenant: str, receipts: ReceiptKeys, ports: IngestPorts
 ) -> tuple[IngestResponse, bool]:
     """Wake the indexer, and wait for it and for the language model as the request says.
 
@@ -279,7 +279,7 @@ async def job_status(
 
 
 async def _convert_to_job(
-    response: IngestResponse, request: IngestRequest, tenant: str, receipts: Receipts, ports: IngestPorts
+    response: IngestResponse, request: IngestRequest, tenant: str, receipts: ReceiptKeys, ports: IngestPorts
 ) -> IngestResponse:
     """Record a wait that took too long as a job.
 
