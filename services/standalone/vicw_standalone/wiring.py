@@ -19,11 +19,13 @@ from vicw_ingest.llm_queue.requests import ExtractionBackend
 from vicw_ingest.pipeline import IngestPorts
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.request.usage_counter import UsageCounter
-from vicw_runtime.background_throttle import BackgroundThrottle
+from vicw_runtime.background_throttle import BackgroundThrottle, throttled
 from vicw_runtime.indexes import Index, Indexes, store_status
 from vicw_runtime.model_servers import openai_language
 from vicw_runtime.model_servers.http_reranker import HttpReranker, open_reranker
 from vicw_runtime.model_servers.openai_language import OpenAILanguageModel
+from vicw_runtime.operations import Memory
+from vicw_runtime.throttled_indexes import throttled_indexes
 from vicw_shared.clock import now
 from vicw_shared.errors import ModelMismatchError, StorageFullError
 from vicw_shared.extensions import NOTHING_EXTRACTED, load_extractor, load_registries
@@ -47,6 +49,7 @@ from vicw_stores.data_dir import DataDir
 from vicw_stores.edge import EdgeVectorStore
 from vicw_stores.edge.folders import folder_of
 from vicw_stores.edge.rewrite import recover_all
+from vicw_stores.null_engines import NullQueue
 from vicw_stores.sqlite import GRAPH, SqliteGraphStore
 from vicw_stores.sqlite.database import MAPPED_MB
 from vicw_stores.sqlite.keys import SqliteKeyRing
@@ -273,6 +276,24 @@ class Standalone:
     async def embedding_metrics(self) -> bytes:
         """Return the metrics of the embedding process; empty while there is none or it does not answer."""
         return await self.embedders.metrics(self.indexes.read_index.model)
+
+    def memory(self, *, alone: bool = False) -> Memory:
+        """Return the open stores for operations, throttled so that questions run first."""
+        indexes = throttled_indexes(self.indexes, self._throttle)
+        return Memory(
+            settings=self.settings,
+            registry=self.registry,
+            graph=throttled(self.graph, self._throttle),
+            keys=self.keys,
+            open_vectors=indexes.open_vectors,
+            queue=self.indexer,
+            extraction_queue=self.extractor or NullQueue(),
+            data_dir=self.data_dir.path,
+            alone=alone,
+            yield_to_foreground=self._throttle.yield_to_foreground,
+            indexes=indexes,
+            model=self._model,
+        )
 
     @property
     def keys(self) -> SqliteKeyRing:

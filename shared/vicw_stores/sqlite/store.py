@@ -7,7 +7,9 @@ import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from itertools import batched
+from pathlib import Path
 
+from vicw_shared.errors import DataDirError
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.model.names import UNCOUNTED
 from vicw_shared.ports import (
@@ -181,3 +183,9 @@ class SqliteGraphStore(SqliteScans):
 
     async def close(self) -> None:
         await asyncio.to_thread(self._database.close)
+
+
+def require_store(path: Path) -> None:
+    """Raise DataDirError if there is no store at ``path``: a wrong path must not make a new one."""
+    if not (path / GRAPH).exists():
+        raise DataDirError(f"{path} holds no store. `vicw serve` creates one; --data-dir names another")

@@ -1,4 +1,4 @@
-"""Output of the commands: answers to standard output, everything else, progress and Ctrl-C to standard error."""
+"""Settings and Ctrl-C of the commands, and the results of an import."""
 
 from __future__ import annotations
 
@@ -9,74 +9,30 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn
 
-import rich.progress
-import typer
-from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from vicw_shared.progress import Progress
+from vicw_runtime.operations.console import INTERRUPTED, err, fail, harmless, out, problem, progress_bar
 from vicw_shared.settings import EmbeddingSettings, StorageSettings
 from vicw_shared.settings.variables import named_by_variable
 from vicw_standalone.file_import import Summary
 from vicw_standalone.settings import CHOICES, StandaloneSettings
 from vicw_standalone.sources.records import Refused
 
-out = Console(soft_wrap=True, highlight=False)
-err = Console(stderr=True, soft_wrap=True, highlight=False)
-
-
-_CONTROLS = {code: "\ufffd" for code in (*range(32), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"}
-
-
-def harmless(text: str) -> str:
-    """Return stored text without control characters: a terminal would run its escape sequences."""
-    return text.translate(_CONTROLS)
-
-
-def problem(text: str) -> None:
-    """Print an error."""
-    err.print("[bold red]error:[/] ", end="")
-    err.print(text, markup=False)
-
-
-def fail(text: str, code: int = 1) -> NoReturn:
-    """Print an error and exit."""
-    problem(text)
-    raise typer.Exit(code)
-
-
-@contextmanager
-def progress_bar(description: str) -> Iterator[Progress]:
-    """Show progress and the remaining time on a terminal; yield the callback that reports progress."""
-    bar = rich.progress.Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=err,
-        transient=True,
-        disable=not err.is_terminal,  # it would print an empty line at the end
-    )
-    with bar:
-        task = bar.add_task(description, total=None)
-        phase = ""
-
-        def report(now: str, done: int, total: int) -> None:
-            nonlocal phase
-            if now != phase:
-                phase = now
-                bar.reset(task, description=phase, total=total or None)
-            bar.update(task, completed=done, total=total or None)
-
-        yield report
-
-
-INTERRUPTED = 130
-"""Exit code of a command ended by Ctrl-C."""
+__all__ = [
+    "INTERRUPTED",
+    "err",
+    "fail",
+    "harmless",
+    "interruptible",
+    "out",
+    "print_refused",
+    "print_summary",
+    "problem",
+    "progress_bar",
+    "read_settings",
+]
 
 
 @contextmanager

@@ -66,7 +66,7 @@ async def _on_directory[T](
     settings: StandaloneSettings, schedule: str | None, use: Callable[[Standalone], T]
 ) -> AsyncIterator[T]:
     from vicw_standalone.erasure.embedded import opened
-    from vicw_standalone.offline import require_store
+    from vicw_stores.sqlite import require_store
 
     require_store(settings.storage.data_dir)
     async with AsyncExitStack() as stack:

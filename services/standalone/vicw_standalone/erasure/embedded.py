@@ -21,13 +21,13 @@ from vicw_shared.extensions import load_registries
 from vicw_shared.ports import ModelIdentity, Store
 from vicw_sleep.mirror.service import Mirror
 from vicw_sleep.mirror.visibility import MirrorVisibility
-from vicw_standalone.offline import open_offline, require_store
+from vicw_standalone.offline import open_offline
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.wiring import Standalone
 from vicw_stores.data_dir import DataDir
 from vicw_stores.edge import EdgeVectorStore
 from vicw_stores.edge.folders import noted_in, others
-from vicw_stores.sqlite import SqliteGraphStore
+from vicw_stores.sqlite import SqliteGraphStore, require_store
 
 
 @asynccontextmanager

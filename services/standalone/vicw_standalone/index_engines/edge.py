@@ -19,13 +19,12 @@ from vicw_sleep.reindex.rebuild import mark_lost
 from vicw_sleep.reindex.service import Reindexing
 from vicw_standalone.embedders import Embedders
 from vicw_standalone.model_choice import choose
-from vicw_standalone.offline import require_store
 from vicw_standalone.settings import StandaloneSettings
 from vicw_stores.data_dir import DataDir
 from vicw_stores.edge import EdgeVectorStore
 from vicw_stores.edge.folders import folder_of, noted_in, open_folder, others
 from vicw_stores.null_engines import NullVectorStore
-from vicw_stores.sqlite import SqliteGraphStore
+from vicw_stores.sqlite import SqliteGraphStore, require_store
 
 
 class IndexFolders:

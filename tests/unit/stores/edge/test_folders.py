@@ -64,6 +64,12 @@ def test_a_data_directory_in_use_shows_the_address_of_its_server(tmp_path: Path)
         assert DataDir.read_address(path) is None, "it does not answer yet"
         data_dir.record_address("http://127.0.0.1:8080")
         assert DataDir.read_address(path) == "http://127.0.0.1:8080"
+        server = DataDir.read_server(path)
+        assert server is not None
+        assert (server.token, len(data_dir.owner_token) > 40) == (data_dir.owner_token, True)
+        assert data_dir.owner_token not in repr(server)
+        assert (path / "vicw.lock").stat().st_mode & 0o777 == 0o600
+        assert DataDir(path).owner_token != data_dir.owner_token, "each process has its own"
         with pytest.raises(DataDirError, match=r"pid \d+\)"):
             DataDir(path).open()
     assert DataDir.read_address(path) is None, "it has ended"
