@@ -31,7 +31,7 @@ from vicw_shared.ports import GraphTransaction, Receipt
 from vicw_shared.wire.ingest import IngestResponse
 
 _RECEIPT_BATCH = 20
-"""ReceiptKeys deleted per request: more than a request adds, and few enough for its transaction after any long pause."""
+"""Receipts deleted per request: more than a request adds, and few enough for its transaction after any long pause."""
 
 
 @dataclass(frozen=True, slots=True)
