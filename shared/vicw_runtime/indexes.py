@@ -85,6 +85,10 @@ class Indexes:
         """The reason why this process cannot open the index in use, as a sentence; None: it can."""
         return self._failure.detail if self._failure is not None else None
 
+    async def open_vectors(self) -> VectorStore | None:
+        """Return the vectors of the index that answers questions; None if the store has none."""
+        return self.read_index.vectors if self.read_index.model.has_vectors else None
+
     async def write_index(self) -> Index:
         """Return the index in use, by the record. Raises UnavailableError if this process cannot open it."""
         if time.monotonic() - self._read_at > self._poll_seconds:

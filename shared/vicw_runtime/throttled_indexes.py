@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from vicw_runtime.background_throttle import BackgroundThrottle, Throttled, throttled
 from vicw_runtime.indexes import Index, Indexes
-from vicw_shared.ports import Embedder, Lane
+from vicw_shared.ports import Embedder, Lane, VectorStore
 
 TEXTS_AT_ONCE = 8
 """Texts embedded in one step while no request runs: a new request waits for them for at most half a second."""
@@ -34,6 +34,10 @@ class BatchedVectors(Throttled[Embedder]):
 
 class _ThrottledIndexes(Throttled[Indexes]):
     """Throttles the indexes that it opens, too."""
+
+    async def open_vectors(self) -> VectorStore | None:
+        vectors = await self._engine.open_vectors()
+        return throttled(vectors, self._throttle) if vectors is not None else None
 
     async def write_index(self) -> Index:
         index = await self._engine.write_index()

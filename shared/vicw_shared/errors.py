@@ -18,7 +18,8 @@
     │   └── StorageFullError        507  no room; nothing was stored
     └── FatalError              an operator has to act; the service does not start or stops
         ├── ModelMismatchError      the store was filled by another model
-        ├── DataDirError            the data directory is locked, foreign or unreadable
+        ├── DataDirError            the data directory is foreign or unreadable
+        │   └── DataDirInUseError       another process has it open
         ├── SchemaVersionError      the store's schema is newer than this program, or too old
         └── SettingsError           a setting is wrong or missing
 """
@@ -193,6 +194,10 @@ class DataDirError(FatalError):
     """The data directory cannot be used."""
 
     slug = "data-directory"
+
+
+class DataDirInUseError(DataDirError):
+    """Another process has the data directory open."""
 
 
 class SchemaVersionError(FatalError):

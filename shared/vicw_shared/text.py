@@ -1,9 +1,10 @@
-"""Text normalisation: Unicode form, case folding, accents, and characters that no store accepts."""
+"""Text normalisation: Unicode form, case folding, accents, characters that no store accepts; ranges of a text."""
 
 from __future__ import annotations
 
 import io
 import unicodedata
+from dataclasses import dataclass
 from functools import lru_cache
 
 _UNDECOMPOSED = dict(zip("øØłŁđĐðÐıħĦŧŦ", "oOlLdDdDihHtT", strict=True)) | {
@@ -15,6 +16,18 @@ _UNDECOMPOSED = dict(zip("øØłŁđĐðÐıħĦŧŦ", "oOlLdDdDihHtT", strict=T
     "ẞ": "SS",
 }
 """Latin letters whose stroke or second letter Unicode does not decompose."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A range of characters in a text: ``text[start:end]``."""
+
+    start: int
+    end: int
+
+    def moved(self, by: int) -> Span:
+        """Return the span shifted by ``by`` characters."""
+        return Span(self.start + by, self.end + by)
 
 
 def normalise(text: str) -> str:
@@ -66,3 +79,8 @@ def visible(text: str) -> bool:
 def lines_of(text: str) -> list[str]:
     r"""Cut after each ``\n``, ``\r\n`` or ``\r`` and nowhere else (``str.splitlines`` also cuts at form feeds)."""
     return list(io.StringIO(text, newline=""))
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """Return a count with its noun: "1 item", "2 items". ``many`` is an irregular plural."""
+    return f"{count} {one if count == 1 else many or one + 's'}"

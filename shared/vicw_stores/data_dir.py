@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import fcntl
 import os
+import secrets
 import shutil
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from vicw_shared.errors import DataDirError, StorageFullError
+from vicw_shared.errors import DataDirError, DataDirInUseError, StorageFullError
 
 _LOCK = "vicw.lock"
 _OWN_FILES = {_LOCK, "graph.sqlite3", "models", "vicw.env"}
 _INDEX_SHARE = 0.5
+_TOKEN_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class DataDirServer:
+    """The server that has a data directory open. Whoever can read the directory may send ``token`` as its owner."""
+
+    url: str
+    token: str | None = field(default=None, repr=False)
 
 
 class DataDir:
@@ -21,6 +32,8 @@ class DataDir:
 
     def __init__(self, path: Path, *, min_free_mb: int = 0) -> None:
         self.path = path
+        self.owner_token = secrets.token_urlsafe(_TOKEN_BYTES)
+        """Secret of this process, recorded together with its address."""
         self._min_free_bytes = min_free_mb * 1024 * 1024
         self._lock: int | None = None
 
@@ -36,7 +49,8 @@ class DataDir:
     def open(self) -> None:
         """Create the directory (mode 0700) and lock it.
 
-        Raises DataDirError if another process has it open, if it holds other files, or if it cannot be written.
+        Raises DataDirInUseError if another process has it open, DataDirError if it holds other files or cannot be
+        written.
         """
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -50,7 +64,7 @@ class DataDir:
         except OSError as error:
             holder = _read_lock_file(lock)[0] or "unknown"
             os.close(lock)
-            raise DataDirError(
+            raise DataDirInUseError(
                 f"{self.path} is in use by another VICW process (pid {holder}). "
                 "Stop it, talk to it over HTTP, or name another directory with --data-dir"
             ) from error
@@ -61,11 +75,18 @@ class DataDir:
     def record_address(self, url: str) -> None:
         """Record the address of this process, for commands that cannot open the directory while it is in use."""
         if self._lock is not None:
-            os.pwrite(self._lock, f"{os.getpid()}\n{url}\n".encode(), 0)
+            os.fchmod(self._lock, 0o600)
+            os.pwrite(self._lock, f"{os.getpid()}\n{url}\n{self.owner_token}\n".encode(), 0)
+
+    @classmethod
+    def read_address(cls, path: Path) -> str | None:
+        """Return the address of the process that has the directory at ``path`` open, or None."""
+        server = cls.read_server(path)
+        return server.url if server is not None else None
 
     @staticmethod
-    def read_address(path: Path) -> str | None:
-        """Return the address of the process that has the directory at ``path`` open, or None."""
+    def read_server(path: Path) -> DataDirServer | None:
+        """Return the server that has the directory at ``path`` open, or None: no process, or one without address."""
         try:
             lock = os.open(path / _LOCK, os.O_RDWR | os.O_CLOEXEC)
         except OSError:
@@ -73,7 +94,8 @@ class DataDir:
         try:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except OSError:
-            return _read_lock_file(lock)[1] or None
+            _, url, token = _read_lock_file(lock)
+            return DataDirServer(url, token or None) if url else None
         finally:
             os.close(lock)
         return None
@@ -116,7 +138,8 @@ class DataDir:
             )
 
 
-def _read_lock_file(lock: int) -> tuple[str, str]:
-    """Return the holder's process id and address; each is empty if it is not recorded."""
-    pid, _, url = os.pread(lock, 512, 0).decode(errors="replace").partition("\n")
-    return pid.strip(), url.strip()
+def _read_lock_file(lock: int) -> tuple[str, str, str]:
+    """Return the holder's process id, address and token; each is empty if it is not recorded."""
+    lines = os.pread(lock, 512, 0).decode(errors="replace").split("\n")
+    pid, url, token = (line.strip() for line in (*lines[:3], "", "", "")[:3])
+    return pid, url, token

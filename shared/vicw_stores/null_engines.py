@@ -1,4 +1,4 @@
-"""NullEmbedder and NullVectorStore: the engines of a deployment without vectors (VICW_EMBEDDER=none)."""
+"""NullEmbedder and NullVectorStore: the engines of a deployment without vectors (VICW_EMBEDDER=none). NullQueue."""
 
 from __future__ import annotations
 
@@ -55,6 +55,13 @@ class NullVectorStore:
         return []
 
     async def close(self) -> None:
+        """Do nothing."""
+
+
+class NullQueue:
+    """A WorkQueue that no process takes work from: it begins when one starts."""
+
+    async def wake(self) -> None:
         """Do nothing."""
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = [ROOT / "shared/vicw_shared", ROOT / "client/vicw_client", *sorted(ROOT.glob("services/*/vicw_*/"))]
+PACKAGES = [*sorted(ROOT.glob("shared/vicw_*/")), ROOT / "client/vicw_client", *sorted(ROOT.glob("services/*/vicw_*/"))]
 
 
 def _with_examples() -> list[str]:
@@ -28,7 +28,7 @@ MODULES = _with_examples()
 
 
 def test_doctests_are_collected_from_every_package() -> None:
-    assert len(PACKAGES) == 7
+    assert len(PACKAGES) == 12
     assert {name.split(".")[0] for name in MODULES} >= {"vicw_shared", "vicw_ingest", "vicw_retrieval"}
 
 

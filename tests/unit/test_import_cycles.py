@@ -14,11 +14,15 @@ import pytest
 
 PACKAGES = (
     "vicw_shared",
+    "vicw_core",
+    "vicw_stores",
+    "vicw_runtime",
     "vicw_client",
     "vicw_ingest",
     "vicw_retrieval",
     "vicw_sleep",
     "vicw_embedding",
+    "vicw_english",
     "vicw_standalone",
     "vicw_bench",
 )

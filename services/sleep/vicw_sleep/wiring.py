@@ -10,6 +10,7 @@ from vicw_runtime.model_servers.openai_language import open_language_model
 from vicw_runtime.platform.wiring import PlatformWiring
 from vicw_runtime.queue.celery_queue import CeleryQueue
 from vicw_runtime.throttled_indexes import throttled_indexes
+from vicw_shared.extensions import load_extractor
 from vicw_sleep.consolidation.llm_requests import LlmRequester, llm_requester
 from vicw_sleep.consolidation.service import Consolidation, OnBatch
 from vicw_sleep.dream.service import Dreamer
@@ -26,7 +27,7 @@ class SleepWiring(PlatformWiring):
         super().__init__(settings.platform)
         self._gives_way = gives_way
         self._throttle: RemoteLoadThrottle | None = None
-        self._settings = settings
+        self.settings = settings
         self._queue = CeleryQueue(settings.redis)
         self._stack.push_async_callback(self._queue.close)
         self._llm: LlmRequester | None = None
@@ -38,7 +39,7 @@ class SleepWiring(PlatformWiring):
     async def _build(self) -> None:
         if self._gives_way:
             self._throttle = RemoteLoadThrottle(
-                self.engines.graph.uses.seconds_since_question, self._settings.sleep.rest_factor
+                self.engines.graph.uses.seconds_since_question, self.settings.sleep.rest_factor
             )
 
     @property
@@ -61,7 +62,7 @@ class SleepWiring(PlatformWiring):
             self.indexes,
             self.registry,
             self._queue,
-            chunk_chars=self._settings.ingest.chunk_chars,
+            chunk_chars=self.settings.ingest.chunk_chars,
             llm=self._llm,
             yield_to_foreground=yield_to_event_loop if self._throttle is None else self._throttle.yield_to_foreground,
         )
@@ -69,7 +70,8 @@ class SleepWiring(PlatformWiring):
 
     def dream(self) -> Dreamer:
         """Return the use case that adds auto-tags."""
-        return Dreamer(self.graph, self.indexes, self.registry, self._queue)
+        extractor = load_extractor(self.settings.ingest.extractor)
+        return Dreamer(self.graph, self.indexes, self.registry, self._queue, extractor)
 
     def resolve(self) -> EntityResolver:
         """Return the use case that merges duplicate entities."""

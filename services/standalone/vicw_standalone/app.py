@@ -12,8 +12,10 @@ from vicw_ingest.api import create_router as ingest_router
 from vicw_retrieval.api import create_router as retrieval_router
 from vicw_runtime.http import KeyGate, create_app, is_loopback
 from vicw_runtime.http.serve import serve as serve_app
+from vicw_runtime.operations.router import OperationServer
 from vicw_standalone import __version__
 from vicw_standalone.admin import create_router as admin_router
+from vicw_standalone.operations import OPERATIONS
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.undo import undo_step
 from vicw_standalone.wiring import Standalone
@@ -38,10 +40,17 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
         try:
             yield
         finally:
+            await operations.close()
             await standalone.close()
 
     server = standalone.settings.server
-    gate = KeyGate(lambda: standalone.keys, required=not is_loopback(server.host), tenant=server.tenant)
+    operations = OperationServer(OPERATIONS, standalone.memory)
+    gate = KeyGate(
+        lambda: standalone.keys,
+        required=not is_loopback(server.host),
+        tenant=server.tenant,
+        owner_token=lambda: standalone.data_dir.owner_token,
+    )
     app = create_app(
         title="VICW",
         description=_DESCRIPTION,
@@ -64,6 +73,7 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
     async def undo(step: str) -> str:
         return await undo_step(standalone.asleep, step, standalone.settings)
 
+    app.include_router(operations.router(gate))
     app.include_router(admin_router(lambda: standalone.reindexing, lambda: standalone.indexes.read_index, undo, gate))
     return app
 

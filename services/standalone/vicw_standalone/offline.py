@@ -6,14 +6,12 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
-from vicw_shared.errors import DataDirError
 from vicw_shared.extensions import load_registries
 from vicw_standalone.settings import StandaloneSettings
-from vicw_standalone.vector_folders import folder_of
-from vicw_standalone.wiring import GRAPH
 from vicw_stores.data_dir import DataDir
 from vicw_stores.edge import EdgeVectorStore
-from vicw_stores.sqlite import SqliteGraphStore
+from vicw_stores.edge.folders import folder_of
+from vicw_stores.sqlite import SqliteGraphStore, require_store
 
 
 @asynccontextmanager
@@ -49,9 +47,3 @@ async def open_beside(path: Path) -> AsyncIterator[SqliteGraphStore]:
         yield graph
     finally:
         await graph.close()
-
-
-def require_store(path: Path) -> None:
-    """Raise DataDirError if there is no store at ``path``: a wrong path must not make a new one."""
-    if not (path / GRAPH).exists():
-        raise DataDirError(f"{path} holds no store. `vicw serve` creates one; --data-dir names another")

@@ -193,7 +193,7 @@ class _RequestMiddleware:
             _log.error("unexpected error", exc_info=error)
             if status is not None:
                 raise  # the answer has begun: the connection is cut
-            await problems.unexpected()(scope, receive, sending)
+            await problems.respond(problems.unexpected())(scope, receive, sending)
         finally:
             self._record(scope, status or 500, time.perf_counter() - started, span)
 

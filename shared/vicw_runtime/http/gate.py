@@ -47,10 +47,14 @@ def is_loopback(host: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The sender of a request: its tenant ("" without tenants) and its rights."""
+    """The sender of a request: its tenant ("" without tenants) and its rights.
+
+    ``owner``: it has the files of the store, so it may do whatever they allow.
+    """
 
     tenant: str
     rights: tuple[Right, ...] = tuple(Right)
+    owner: bool = False
 
 
 class Gate(ABC):
@@ -65,12 +69,18 @@ class Gate(ABC):
     async def identify(self, request: Request) -> Caller:
         """Return the caller. Raises UnauthorizedError without a valid key, or UnavailableError."""
 
-    async def admit(self, request: Request, right: Right | None) -> str:
-        """Return the tenant of a request with ``right`` (None: any key suffices).
+    async def admit(self, request: Request, right: Right | None, *, owner: bool = False) -> str:
+        """Return the tenant of a request with ``right`` (None: any key suffices), and of the ``owner`` if needed.
 
         Raises the errors of ``identify``, and ForbiddenError for a key without the right.
         """
         caller = await self.identify(request)
+        if owner and not caller.owner:
+            REFUSED.labels("owner").inc()
+            raise ForbiddenError(
+                "Only who owns the data directory may do this: run the command where the server runs, as the same "
+                "user, with its --data-dir instead of --url"
+            )
         if right is not None and right not in caller.rights:
             REFUSED.labels("right").inc()
             raise ForbiddenError(
@@ -79,8 +89,11 @@ class Gate(ABC):
             )
         return caller.tenant
 
-    def route(self, right: Right | None) -> type[StrictRoute]:
-        """Return a route class that requires ``right``; ``tenant_of`` then returns the request's tenant."""
+    def route(self, right: Right | None, *, owner: bool = False) -> type[StrictRoute]:
+        """Return a route class that requires ``right``; ``tenant_of`` then returns the request's tenant.
+
+        With ``owner``, no key suffices.
+        """
         gate = self
 
         class GatedRoute(StrictRoute):
@@ -88,7 +101,7 @@ class Gate(ABC):
                 handle = super().get_route_handler()
 
                 async def gated(request: Request) -> Response:
-                    request.state.tenant = await gate.admit(request, right)
+                    request.state.tenant = await gate.admit(request, right, owner=owner)
                     return await handle(request)
 
                 return gated
@@ -137,18 +150,31 @@ class KeyGate(Gate):
     """Admits requests with a key of the ring, as cached by ``KeyCache``, also while the ring is down."""
 
     def __init__(
-        self, keys: Callable[[], KeyRing], *, required: bool, tenant: str, limits: KeyCacheLimits | None = None
+        self,
+        keys: Callable[[], KeyRing],
+        *,
+        required: bool,
+        tenant: str,
+        limits: KeyCacheLimits | None = None,
+        owner_token: Callable[[], str | None] = lambda: None,
     ) -> None:
-        """Look up keys in ``keys``. If none is ``required``, a request without one belongs to ``tenant``."""
+        """Look up keys in ``keys``. If none is ``required``, a request without one belongs to ``tenant``.
+
+        Who sends ``owner_token`` is the owner, with the right ``admin`` alone: it gives no access to what is stored.
+        """
         super().__init__(required=required, how="Send `Authorization: Bearer KEY`; `vicw keys create` makes a key")
         self._keys = KeyCache(keys, limits)
         self._tenant = tenant
+        self._owner_token = owner_token
 
     async def identify(self, request: Request) -> Caller:
         """Return the caller by its key. If no key is required, a request without one has all rights."""
         if HEADER not in request.headers and not self.required:
             return Caller(self._tenant)
-        parts = split_token(self._token(request))
+        token, owner_token = self._token(request), self._owner_token()
+        if owner_token is not None and hmac.compare_digest(token.encode("latin-1"), owner_token.encode()):
+            return Caller(self._tenant, (Right.ADMIN,), owner=True)
+        parts = split_token(token)
         if parts is None:
             raise self._refused("malformed", "The Authorization header has no VICW key")
         key = await self._keys.find(parts[0])

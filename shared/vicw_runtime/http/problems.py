@@ -75,9 +75,9 @@ def respond(error: VicwError, headers: Any = None) -> Response:
     return Response(content, body.status, extra, MEDIA_TYPE)
 
 
-def unexpected() -> Response:
-    """Return the response of an unexpected error; it reveals no details."""
-    return respond(VicwError("An unexpected error; the log has it under this request id"))
+def unexpected() -> VicwError:
+    """Return what is said of an unexpected error; it reveals no details."""
+    return VicwError("An unexpected error; the log has it under this request id")
 
 
 def _strip_location(error: Any) -> Any:

@@ -47,9 +47,16 @@ EXPIRES_SECONDS = 3600.0
 
 
 def make_celery(name: str, settings: RedisSettings) -> Celery:
-    """Return an application on the broker; tasks are routed by name to the queue of their service."""
-    app = Celery(name, broker=broker_url(settings), set_as_current=False)
+    """Return an application on the broker that only sends."""
+    app = Celery(name, set_as_current=False)
+    use_broker(app, settings)
+    return app
+
+
+def use_broker(app: Celery, settings: RedisSettings) -> None:
+    """Put an application on the broker; tasks are routed by name to the queue of their service."""
     app.conf.update(
+        broker_url=broker_url(settings),
         task_routes={
             "vicw.ingest.*": {"queue": INGEST_QUEUE},
             "vicw.extract.*": {"queue": EXTRACT_QUEUE},
@@ -75,7 +82,6 @@ def make_celery(name: str, settings: RedisSettings) -> Celery:
         },
         timezone="UTC",
     )
-    return app
 
 
 def broker_url(settings: RedisSettings) -> str:

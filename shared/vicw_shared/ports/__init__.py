@@ -7,6 +7,7 @@ from vicw_shared.ports.archive import GraphArchive, GraphSnapshot
 from vicw_shared.ports.audit import MAX_UNEXPECTED, ChainLink, GraphAudit
 from vicw_shared.ports.embedder import NO_MODEL, Embedder, Lane, ModelChange, ModelIdentity, Models
 from vicw_shared.ports.erasure import ErasurePart, Erasures
+from vicw_shared.ports.extraction import Extractor
 from vicw_shared.ports.graph import (
     GraphStore,
     ItemRef,
@@ -78,6 +79,7 @@ __all__ = [
     "Embedder",
     "ErasurePart",
     "Erasures",
+    "Extractor",
     "Finish",
     "Flow",
     "FlowEvents",

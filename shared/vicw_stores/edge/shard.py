@@ -34,6 +34,7 @@ from qdrant_edge import (
 from qdrant_edge import Point as EdgePoint
 from qdrant_edge import SparseVector as EdgeSparseVector
 
+from vicw_shared.model import Label
 from vicw_shared.ports import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery
 from vicw_stores.conditions import (
     DOMAIN,
@@ -49,6 +50,8 @@ from vicw_stores.conditions import (
 )
 from vicw_stores.edge.filters import EdgeCondition, edge_conditions
 
+FOLDERS = {Label.CHUNK: "passages", Label.EVENT: "statements"}
+"""Folder of each label's shard in an index."""
 _DENSE, _SPARSE = "dense", "bm25"
 _BEFORE_ALL = -1e18
 """Milliseconds since 1970: before every instant."""
@@ -180,6 +183,10 @@ class Shard:
             has_instant = Filter(must=[FieldCondition(field, range=RangeFloat(gte=_BEFORE_ALL))])
             self._empty[field] = self._edge.count(CountRequest(filter=has_instant, exact=True)) == 0
         return self._empty[field]
+
+
+type Shards = Mapping[Label, Shard]
+"""The shards of an index."""
 
 
 def _config(size: int) -> EdgeConfig:

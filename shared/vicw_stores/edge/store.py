@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
@@ -21,19 +21,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from vicw_core.background import finish, in_thread
 from vicw_shared.errors import DataDirError, UnavailableError
 from vicw_shared.model import Label
 from vicw_shared.ports import Point, ScoreQuery, VectorHit, VectorQuery
 from vicw_shared.telemetry.engines import measured
 from vicw_stores.conditions import LABEL
-from vicw_stores.edge.shard import Shard
+from vicw_stores.edge.rewrite import PART, IndexCopy
+from vicw_stores.edge.shard import FOLDERS, Shard, Shards
 
-FOLDERS = {Label.CHUNK: "passages", Label.EVENT: "statements"}
 _CLEAN = "clean"
-_PART = 64
-"""Points of one update."""
-
-type _Shards = Mapping[Label, Shard]
 
 
 @measured("edge")
@@ -46,14 +43,17 @@ class EdgeVectorStore:
         ``unclean`` is true if it was not closed properly, so that it has to be compared with the graph. It stays true
         when closed and reopened, until ``mark_compared`` is called.
         """
-        self._path = path
+        self.path = path
+        self._size = size
+        self._copy: IndexCopy | None = None
+        self._rewriting = asyncio.Lock()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="edge")
         created = not self.exists(path)
         self.unclean = not created and not self.closed_cleanly(path)
         try:
             if created:
                 self._create(size)
-            self._shards: _Shards | None = _open(path)
+            self._shards: dict[Label, Shard] | None = _open(path)
         except Exception as error:
             raise DataDirError(
                 f"The vector index {path} cannot be opened ({error}). `vicw reindex` builds it anew"
@@ -81,31 +81,31 @@ class EdgeVectorStore:
 
     def _create(self, size: int) -> None:
         """Create the index beside its path, then move it: a kill midway leaves no incomplete index."""
-        aside = self._path.with_name(f"{self._path.name}.new")
+        aside = self.path.with_name(f"{self.path.name}.new")
         shutil.rmtree(aside, ignore_errors=True)
         for name in FOLDERS.values():
             Shard.create(aside / name, size)
-        shutil.rmtree(self._path, ignore_errors=True)
-        aside.rename(self._path)
+        shutil.rmtree(self.path, ignore_errors=True)
+        aside.rename(self.path)
 
     async def upsert(self, points: Sequence[Point]) -> None:
         for label, shard_points in _by_label(points).items():
-            for part in batched(shard_points, _PART):
-                await self._do(partial(_upsert, label=label, part=part))
+            for part in batched(shard_points, PART):
+                await self._change([point.id for point in part], partial(_upsert, label=label, part=part))
 
     async def set_payload(self, payloads: Mapping[str, Mapping[str, object]]) -> None:
-        def work(shards: _Shards) -> None:
+        def work(shards: Shards) -> None:
             for shard in shards.values():
                 shard.set_payload(payloads)
 
-        await self._do(work)
+        await self._change(payloads, work)
 
     async def delete(self, ids: Sequence[str]) -> None:
-        def work(shards: _Shards) -> None:
+        def work(shards: Shards) -> None:
             for shard in shards.values():
                 shard.delete(ids)
 
-        await self._do(work)
+        await self._change(ids, work)
 
     async def search(self, query: VectorQuery) -> list[VectorHit]:
         if query.scope.contexts == () or query.scope.domains == ():
@@ -113,7 +113,7 @@ class EdgeVectorStore:
         return await self._do(lambda shards: shards[query.label].search(query))
 
     async def score(self, queries: Sequence[ScoreQuery]) -> list[dict[str, float]]:
-        def work(shards: _Shards) -> list[dict[str, float]]:
+        def work(shards: Shards) -> list[dict[str, float]]:
             return [_scored(shards, query) for query in queries]
 
         return await self._do(work)
@@ -134,20 +134,61 @@ class EdgeVectorStore:
         return await self._do(lambda shards: set().union(*(shard.present(ids) for shard in shards.values())))
 
     async def ids(self, *, after: str | None, limit: int) -> list[str]:
-        def work(shards: _Shards) -> list[str]:
+        def work(shards: Shards) -> list[str]:
             return list(heapq.merge(*(shard.ids(after, limit) for shard in shards.values())))[:limit]
 
         return await self._do(work)
+
+    async def rewrite(self) -> None:
+        """Write the index anew, so that no file of it has deleted data. Others may search and change it meanwhile.
+
+        If the process dies midway, the old index remains, at its path or beside it, for ``recover``.
+        """
+        async with self._rewriting:
+            copy = IndexCopy(self.path, self._size)
+            try:
+                await finish(self._do(lambda shards: self._begin(copy, shards)))
+                while await finish(self._do(copy.copy_part)):
+                    pass
+                await finish(self._do(self._swap))
+            finally:
+                self._copy = None
+                await in_thread(copy.discard)
+
+    def _begin(self, copy: IndexCopy, shards: Shards) -> None:
+        copy.create(shards)
+        self._copy = copy
+
+    def _swap(self, shards: Shards) -> None:
+        """Replace the open index by its copy. Nothing else runs in the thread meanwhile."""
+        copy, self._copy = self._copy, None
+        assert copy is not None and self._shards is not None
+        copy.complete(shards)
+        _close(shards)
+        try:
+            copy.swap()
+        finally:
+            self._shards.update(_open(self.path))
 
     async def close(self) -> None:
         if self._shards is not None:
             await self._do(_close)
             self._shards = None
             if not self.unclean:
-                (self._path / _CLEAN).touch()
+                (self.path / _CLEAN).touch()
         self._thread.shutdown()
 
-    async def _do[T](self, work: Callable[[_Shards], T]) -> T:
+    async def _change(self, ids: Iterable[str], work: Callable[[Shards], None]) -> None:
+        """Change points; a copy that is being made of the index changes with it."""
+
+        def changed(shards: Shards) -> None:
+            work(shards)
+            if self._copy is not None:
+                self._copy.changed.update(ids)
+
+        await self._do(changed)
+
+    async def _do[T](self, work: Callable[[Shards], T]) -> T:
         shards = self._shards
         if shards is None:
             raise UnavailableError("vectors", "the store is closed")
@@ -164,18 +205,18 @@ def _by_label(points: Sequence[Point]) -> dict[Label, list[Point]]:
     return groups
 
 
-def _upsert(shards: _Shards, label: Label, part: Sequence[Point]) -> None:
+def _upsert(shards: Shards, label: Label, part: Sequence[Point]) -> None:
     shards[label].upsert(part)
 
 
-def _scored(shards: _Shards, query: ScoreQuery) -> dict[str, float]:
+def _scored(shards: Shards, query: ScoreQuery) -> dict[str, float]:
     """Score passages, then the remaining ids (few as a rule) as statements, which have no sparse vectors."""
     scores = shards[Label.CHUNK].score(query)
     remaining = [uid for uid in query.ids if uid not in scores] if query.dense is not None else []
     return scores | shards[Label.EVENT].score(replace(query, ids=remaining)) if remaining else scores
 
 
-def _open(path: Path) -> _Shards:
+def _open(path: Path) -> dict[Label, Shard]:
     with ExitStack() as stack:  # if one cannot be opened, none stays open
         shards = {}
         for label, name in FOLDERS.items():
@@ -185,7 +226,7 @@ def _open(path: Path) -> _Shards:
         return shards
 
 
-def _close(shards: _Shards) -> None:
+def _close(shards: Shards) -> None:
     with ExitStack() as stack:
         for shard in shards.values():
             stack.callback(shard.close)
@@ -193,49 +234,3 @@ def _close(shards: _Shards) -> None:
 
 def _merged[T](parts: Sequence[Mapping[str, T]]) -> dict[str, T]:
     return {uid: value for part in parts for uid, value in part.items()}
-
-
-_PAGE = 500
-
-
-def rewrite(path: Path, size: int) -> None:
-    """Rewrite the index at ``path``, for vectors of ``size`` dimensions. No process may have it open.
-
-    If the process dies midway, the old index remains, at ``path`` or beside it, for ``recover``.
-    """
-    fresh, old = _work_paths(path)
-    for name in FOLDERS.values():
-        _copy(path / name, fresh / name, size)
-    for file in path.iterdir():
-        if file.is_file():
-            shutil.copy2(file, fresh / file.name)
-    path.rename(old)
-    fresh.rename(path)
-    shutil.rmtree(old)
-
-
-def recover(path: Path) -> None:
-    """Clean up after a process died in ``rewrite``: restore the old index if ``path`` is missing, remove leftovers."""
-    fresh, old = _work_paths(path)
-    if old.exists() and not path.exists():
-        old.rename(path)
-    for folder in (fresh, old):
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _work_paths(path: Path) -> tuple[Path, Path]:
-    return path.with_name(f"{path.name}.rewritten"), path.with_name(f"{path.name}.old")
-
-
-def _copy(source: Path, target: Path, size: int) -> None:
-    Shard.create(target, size)
-    before, after = Shard(source), Shard(target)
-    try:
-        last: str | None = None
-        while ids := before.ids(last, _PAGE):
-            last = ids[-1]
-            for part in batched(ids, _PART):
-                after.upsert(before.points(part))
-    finally:
-        before.close()
-        after.close()

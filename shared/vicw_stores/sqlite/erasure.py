@@ -7,19 +7,23 @@ import sqlite3
 from collections.abc import Sequence
 from itertools import batched
 
+from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import ErasurePart
-from vicw_stores.sqlite.database import SqliteDatabase
+from vicw_stores.sqlite.database import SqliteDatabase, Writer
 from vicw_stores.sqlite.outbox_rows import put_entries
 from vicw_stores.sqlite.rows import marks, pack
 
+_BATCH = 500
+_TRIES = 4
 _COUNT = "INSERT INTO meta VALUES ('erased', '1') ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1"
 
 
 class SqliteErasures:
     """Erasures over the database of a graph."""
 
-    def __init__(self, database: SqliteDatabase) -> None:
+    def __init__(self, database: SqliteDatabase, write: Writer) -> None:
         self._database = database
+        self._write = write
 
     async def erasures(self) -> list[ErasurePart]:
         sql = "SELECT id, number, tenant, body FROM erasure ORDER BY id, number"
@@ -31,17 +35,24 @@ class SqliteErasures:
         return int(row[0]) if row else 0
 
     async def count_erasure(self) -> None:
-        await self._database.write(lambda c: c.execute(_COUNT))
+        await self._write(lambda c: c.execute(_COUNT))
 
     async def end_erasure(self, erasure: str) -> None:
-        await self._database.write(lambda c: c.execute("DELETE FROM erasure WHERE id = ?", (erasure,)))
+        await self._write(lambda c: c.execute("DELETE FROM erasure WHERE id = ?", (erasure,)))
 
     async def scrub(self) -> None:
         """Rewrite the file, so that no free page, index or log holds removed data.
 
-        Takes the time and the space of a copy. Raises StorageFullError, which leaves the file unchanged.
+        Takes the time and the space of a copy; reads go on meanwhile, writes wait. Raises StorageFullError, which
+        leaves the file unchanged; UnavailableError if others read an old state for so long that it cannot be removed.
         """
-        await self._database.write(_scrub)
+        await self._write.alone(_rewrite)
+        for _ in range(_TRIES):
+            if await self._write.alone(_checkpoint):
+                return
+        raise UnavailableError(
+            "graph", "a long read of the store prevents the removal of what was erased; run it again"
+        )
 
 
 def put_erasure_record(connection: sqlite3.Connection, note: ErasurePart) -> None:
@@ -61,14 +72,16 @@ def drop_steps(connection: sqlite3.Connection, ids: Sequence[str]) -> None:
     connection.executemany("DELETE FROM step WHERE id = ?", [(step_id,) for step_id in ids])
 
 
-def _scrub(connection: sqlite3.Connection) -> None:
+def _rewrite(connection: sqlite3.Connection) -> None:
     # The index keeps the words of a removed row until its segments are merged; only a new index has none of them.
     connection.execute("INSERT INTO fulltext (fulltext) VALUES ('rebuild')")
     connection.execute("VACUUM")
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
 
-_BATCH = 500
+def _checkpoint(connection: sqlite3.Connection) -> bool:
+    """Empty the log into the file; return whether nothing is left in it. It waits for reads, as long as for a lock."""
+    (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    return not busy
 
 
 def drop_nodes(connection: sqlite3.Connection, tenant: str, uids: Sequence[str]) -> None:

@@ -18,7 +18,7 @@ from contract.sleep.test_consolidation_job import run as consolidate
 from support.documents.mirror_pages import everything, pages
 from support.generators.example_count import TIMES
 from support.stores.kills import killed_at_step
-from support.stores.pairs import START, Side, asked_for, embedded
+from support.stores.pairs import EXTRACTOR, START, Side, asked_for, embedded
 from vicw_core.graph.dreams import is_dreamt
 from vicw_core.graph.edge_factory import DREAM, EdgeFactory
 from vicw_shared.errors import MissingRecordError
@@ -67,7 +67,7 @@ async def tell(side: Side, *told: dict[str, Any], tenant: str = "t", **fields: A
 
 
 def dream(side: Side, **fields: Any) -> Dreamer:
-    return Dreamer(side.graph, side.indexer.indexes, REGISTRY, side.indexer, **fields)
+    return Dreamer(side.graph, side.indexer.indexes, REGISTRY, side.indexer, EXTRACTOR, **fields)
 
 
 async def run(side: Side, rules: DreamRules = _RULES, **how: Any) -> DreamReport:
@@ -115,6 +115,13 @@ async def test_items_without_tags_get_auto_tags_once(side: Side) -> None:
     again = await run(side)
     assert (again.dreamt, again.tags) == (0, 0)
     assert await store_content(side) == before
+
+
+async def test_without_an_extractor_only_the_tags_of_similar_items_spread(side: Side) -> None:
+    await tell(side, item(0, f"{STORM}."), item(1, f"{STORM}!", tags=["weather"]))
+    await replace(dream(side), extractor=None).run(_RULES, now=_LATER)
+    assert await tags_of(side) == {"0": {"weather"}}
+    await sound(side)
 
 
 async def test_a_dry_run_of_dreams_reports_the_same_tags_and_changes_nothing(side: Side) -> None:

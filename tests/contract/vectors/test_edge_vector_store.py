@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import uuid
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import Point
 from vicw_stores.edge import EdgeVectorStore
 
@@ -40,3 +45,84 @@ async def test_edge_keeps_acknowledged_points_and_detects_an_unclean_shutdown(st
     fifth = EdgeVectorStore(path, SIZE)
     assert not fifth.unclean
     await fifth.close()
+
+
+_SECRET = b"vermilion lockbox"
+
+
+def _points(numbers: Iterable[int], text: str = "") -> list[Point]:
+    return [
+        Point(str(uuid.UUID(int=n)), np.eye(SIZE, dtype=np.float32)[n % SIZE], None, {**POINT.payload, "text": text})
+        for n in numbers
+    ]
+
+
+def _entries(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+def _files_with_secret(folder: Path) -> list[str]:
+    return [path.name for path in folder.rglob("*") if path.is_file() and _SECRET in path.read_bytes()]
+
+
+async def test_a_rewritten_index_has_all_points_but_no_byte_of_a_deleted_one(store: Path) -> None:
+    index = EdgeVectorStore(store / "vectors", SIZE)
+    await index.upsert(_points(range(1, 200)))
+    await index.upsert(_points([500], _SECRET.decode()))
+    await index.delete([str(uuid.UUID(int=500))])
+    assert _files_with_secret(store)
+    await index.rewrite()
+    assert _files_with_secret(store) == []
+    assert _entries(store) == ["vectors"]
+    assert await index.ids(after=None, limit=999) == [point.id for point in _points(range(1, 200))]
+    await index.close()
+    reopened = EdgeVectorStore(store / "vectors", SIZE)
+    assert not reopened.unclean
+    assert len(await reopened.ids(after=None, limit=999)) == 199
+    await reopened.close()
+
+
+async def test_changes_during_a_rewrite_are_in_the_rewritten_index(store: Path) -> None:
+    index = EdgeVectorStore(store / "vectors", SIZE)
+    await index.upsert(_points(range(1, 400)))
+    rewriting = asyncio.create_task(index.rewrite())
+    answered = 0
+    for n in range(1, 40):
+        await index.upsert(_points([n], "changed"))
+        await index.upsert(_points([1000 + n], "new"))
+        await index.delete([str(uuid.UUID(int=100 + n))])
+        await index.set_payload({str(uuid.UUID(int=200 + n)): {**POINT.payload, "text": "set"}})
+        answered += not rewriting.done()
+        assert len(await index.present([str(uuid.UUID(int=n))])) == 1
+    await rewriting
+    assert answered, "it answered meanwhile"
+    expected = {str(uuid.UUID(int=n)): "" for n in range(1, 400) if not 101 <= n <= 139}
+    expected |= {str(uuid.UUID(int=n)): "changed" for n in range(1, 40)}
+    expected |= {str(uuid.UUID(int=1000 + n)): "new" for n in range(1, 40)}
+    expected |= {str(uuid.UUID(int=200 + n)): "set" for n in range(1, 40)}
+    found = await index.payloads(await index.ids(after=None, limit=2000))
+    assert {uid: payload["text"] for uid, payload in found.items()} == expected
+    await index.close()
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+async def test_a_failed_rewrite_leaves_an_open_whole_index(
+    store: Path, monkeypatch: pytest.MonkeyPatch, swapped: bool
+) -> None:
+    index = EdgeVectorStore(store / "vectors", SIZE)
+    await index.upsert(_points(range(1, 9)))
+
+    def fail(*_: object, ignore_errors: bool = False) -> None:
+        if not ignore_errors:
+            raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("shutil.rmtree" if swapped else "shutil.copy2", fail)
+        (store / "vectors" / "model.json").write_text("{}")
+        with pytest.raises(UnavailableError):
+            await index.rewrite()
+    assert len(await index.ids(after=None, limit=99)) == 8
+    await index.rewrite()
+    assert _entries(store) == ["vectors"]
+    assert len(await index.ids(after=None, limit=99)) == 8
+    await index.close()

@@ -29,8 +29,8 @@ from vicw_runtime.queue.celery_queue import (
     waiting,
 )
 from vicw_shared.settings import RedisSettings
-from vicw_sleep.beat import Tick, send_due
 from vicw_sleep.schedule.job_lock import JobLock, key_of
+from vicw_sleep.schedule.ticks import Tick, send_due
 
 DATABASE = 3
 

@@ -15,7 +15,7 @@ from vicw_ingest.index.indexer import Indexer
 from vicw_runtime.queue.celery_queue import CONSOLIDATE, DREAM, EVICT, RECONCILE, RESOLVE
 from vicw_shared.clock import now
 from vicw_shared.settings import RedisSettings
-from vicw_sleep.beat import Tick, ticks
+from vicw_sleep.schedule.ticks import Tick, ticks
 from vicw_sleep.settings import SleepServiceSettings
 
 
@@ -30,11 +30,11 @@ def test_every_scheduled_job_is_sent_by_its_own_schedule(monkeypatch: pytest.Mon
     for task in ("CONSOLIDATE", "DREAM", "RESOLVE"):
         monkeypatch.setenv(f"VICW_{task}_SCHEDULE", "never" if task == "DREAM" else "* * * * *")
     later = now() + timedelta(minutes=2)
-    monkeypatch.setattr("vicw_sleep.beat.now", lambda: later)
+    monkeypatch.setattr("vicw_sleep.schedule.ticks.now", lambda: later)
     nightly = _scheduled_ticks()
     assert set(nightly) == {CONSOLIDATE, DREAM, RESOLVE, EVICT, RECONCILE}
     assert nightly.pop(RECONCILE).is_due(0.0), "what was down may have lost something"
-    monkeypatch.setattr("vicw_sleep.beat.now", lambda: later + timedelta(minutes=2))
+    monkeypatch.setattr("vicw_sleep.schedule.ticks.now", lambda: later + timedelta(minutes=2))
     assert {task for task, tick in nightly.items() if tick.is_due(0.0)} == {CONSOLIDATE, RESOLVE}, "EVICT has no limit"
     monkeypatch.setenv("VICW_SLEEP_PAUSED", "true")
     assert set(_scheduled_ticks()) == {RECONCILE}

@@ -8,9 +8,9 @@ import pytest
 
 from vicw_shared.errors import SettingsError
 from vicw_shared.settings.document import CONCERNS
-from vicw_sleep.beat import Tick
 from vicw_sleep.schedule.cron import Schedule
 from vicw_sleep.schedule.jobs import SETTING, ScheduledJob
+from vicw_sleep.schedule.ticks import Tick
 
 BEGAN = datetime(2026, 1, 1, 2, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -69,7 +69,7 @@ def test_schedule_errors_name_settings_that_exist() -> None:
 
 def test_a_tick_stays_due_until_its_message_can_be_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     moment = BEGAN
-    monkeypatch.setattr("vicw_sleep.beat.now", lambda: moment)
+    monkeypatch.setattr("vicw_sleep.schedule.ticks.now", lambda: moment)
     tick = Tick("t", "q", 60, 60, schedule=nightly())
     assert not tick.is_due(0.0)
     moment = BEGAN + HOUR

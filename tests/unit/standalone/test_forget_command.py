@@ -24,7 +24,8 @@ from vicw_shared.errors import MissingRecordError
 from vicw_standalone.cli import app
 from vicw_standalone.cli.forget import proven
 from vicw_standalone.wiring import Standalone
-from vicw_stores.edge.store import recover
+from vicw_stores.edge import EdgeVectorStore
+from vicw_stores.edge.rewrite import recover_all
 from vicw_stores.sqlite.database import SqliteDatabase
 from vicw_stores.sqlite.erasure import SqliteErasures
 
@@ -332,7 +333,7 @@ def test_the_erasure_proof_finds_deleted_text_left_in_engine_files(
     if left_out == "scrub":
         monkeypatch.setattr(SqliteErasures, "scrub", nothing)
     else:
-        monkeypatch.setattr("vicw_standalone.erasure.embedded.rewrite", lambda path, size: None)
+        monkeypatch.setattr(EdgeVectorStore, "rewrite", nothing)
     done = vicw(store, "forget", "item", "s", "-y")
     assert done.exit_code == 1, done.output
     assert f"still found in {store / ('graph.sqlite3' if left_out == 'scrub' else 'vectors')}" in done.stdout
@@ -341,7 +342,7 @@ def test_the_erasure_proof_finds_deleted_text_left_in_engine_files(
 def test_an_interrupted_rewrite_of_the_index_is_recovered(uids: dict[str, str], store: Path) -> None:
     (store / "vectors").rename(store / "vectors.old")
     (store / "vectors.rewritten").mkdir()
-    recover(store / "vectors")
+    recover_all(store)
     assert sorted(path.name for path in store.glob("vectors*")) == ["vectors"]
     assert vicw(store, "check").stdout.endswith("clean\n")
 

@@ -242,7 +242,7 @@ async def log_steps(store: Path) -> None:
         await memory.standalone.graph.write("default", "ctx", work)
 
 
-def test_sleep_expire_and_reconcile_beside_a_server_name_the_setting(filled: Path) -> None:
+def test_sleep_expire_beside_a_server_names_the_setting(filled: Path) -> None:
     async def while_open(command: str) -> str:
         async with open_memory(filled):
             done = await asyncio.to_thread(sleep, filled, command)
@@ -250,4 +250,3 @@ def test_sleep_expire_and_reconcile_beside_a_server_name_the_setting(filled: Pat
             return done.output
 
     assert "VICW_INGEST_EXPIRY_SECONDS" in asyncio.run(while_open("expire"))
-    assert "VICW_SLEEP_RECONCILE_SCHEDULE" in asyncio.run(while_open("reconcile"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vicw_ingest.llm_queue.extractor import Extractor
+from vicw_ingest.llm_queue.extractor import PendingExtractor
 from vicw_shared.ports import PendingExtractions, WorkQueue
 from vicw_shared.wire.ingest import Extract, ExtractionState, IngestedItem, IngestRequest, IngestResponse
 
@@ -13,7 +13,7 @@ from vicw_shared.wire.ingest import Extract, ExtractionState, IngestedItem, Inge
 class ExtractionBackend:
     """The extractor, and the queue to wake for items that no request waits for."""
 
-    extractor: Extractor
+    extractor: PendingExtractor
     queue: WorkQueue
 
 
@@ -27,11 +27,11 @@ def items_to_extract(request: IngestRequest) -> frozenset[int]:
 
 
 async def finish_extractions(
-    response: IngestResponse, tenant: str, model: ExtractionBackend | None, timeout_seconds: float
+    response: IngestResponse, tenant: str, model: ExtractionBackend, timeout_seconds: float
 ) -> IngestResponse:
     """Extract the pending items while a request waits. Return the response with their new states."""
     pending = _pending(response)
-    if model is None or not pending:
+    if not pending:
         return response
     await model.extractor.extract_and_wait(tenant, pending, timeout_seconds)
     response = await with_states(response, tenant, model.extractor.graph.pending_extractions)

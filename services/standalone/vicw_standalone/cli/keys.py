@@ -11,13 +11,14 @@ import typer
 from rich.table import Table
 
 from vicw_runtime.logs import configure_logs
+from vicw_runtime.operations.console import err, fail, out
 from vicw_shared.clock import now
 from vicw_shared.model.keys import Right, mint
 from vicw_shared.ports import KeyRing
 from vicw_shared.settings import LogSettings
-from vicw_standalone.cli.console import err, fail, out, read_settings
 from vicw_standalone.cli.models import DataDirOption, PlatformOption, tenant_name
 from vicw_standalone.platform_stores import open_graph
+from vicw_standalone.settings import read_settings
 
 app = typer.Typer(
     help="Create, list and revoke API keys. A server that other machines can reach requires one.",
@@ -38,8 +39,8 @@ def _with_ring[T](data_dir: Path | None, platform: bool, work: Callable[[KeyRing
             async with open_graph() as graph:
                 return await work(graph.key_ring)
         # The platform's image has no embedded stores.
-        from vicw_standalone.offline import require_store
-        from vicw_standalone.wiring import GRAPH
+        import vicw_stores.edge  # noqa: F401 - an installation without embedded stores says that first
+        from vicw_stores.sqlite import GRAPH, require_store
         from vicw_stores.sqlite.keys import SqliteKeyRing
 
         path = read_settings(data_dir=data_dir).storage.data_dir

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from vicw_runtime.logs import configure_logs
+from vicw_runtime.operations.console import fail
 from vicw_shared.errors import DataDirError
 from vicw_shared.settings import LogSettings
-from vicw_standalone.cli.console import fail
 from vicw_standalone.settings import StandaloneSettings
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ async def _on_directory[T](
     settings: StandaloneSettings, schedule: str | None, use: Callable[[Standalone], T]
 ) -> AsyncIterator[T]:
     from vicw_standalone.erasure.embedded import opened
-    from vicw_standalone.offline import require_store
+    from vicw_stores.sqlite import require_store
 
     require_store(settings.storage.data_dir)
     async with AsyncExitStack() as stack:

@@ -1,4 +1,4 @@
-"""``vicw sleep reconcile``, ``vicw sleep expire`` and ``vicw forget capacity``: scheduled maintenance, run by hand."""
+"""``vicw sleep expire`` and ``vicw forget capacity``: scheduled maintenance, run by hand."""
 
 from __future__ import annotations
 
@@ -8,23 +8,20 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from vicw_runtime.operations.console import fail, harmless, out
 from vicw_shared.clock import now
-from vicw_shared.errors import UnavailableError
-from vicw_shared.model import Label
-from vicw_standalone.cli.console import fail, harmless, out, progress_bar, read_settings
-from vicw_standalone.cli.maintenance import run_item_removal, run_maintenance
+from vicw_shared.text import counted
+from vicw_sleep.reconcile import cli as reconcile
+from vicw_standalone.cli.maintenance import run_item_removal
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
-from vicw_standalone.counts import counted
+from vicw_standalone.settings import read_settings
 
 if TYPE_CHECKING:
     from vicw_ingest.eviction.service import Eviction, EvictionReport, OnEvicted
     from vicw_shared.model import Node
     from vicw_shared.ports import MaintenanceStep
-    from vicw_shared.progress import Progress
     from vicw_shared.settings import EvictionSettings
-    from vicw_sleep.reconcile.model import ReconcileReport
     from vicw_standalone.cli.maintenance import ItemRemoval
-    from vicw_standalone.undo import SleepCycle
 
 
 _LISTED = 1000
@@ -32,57 +29,8 @@ _LISTED = 1000
 
 def register(app: typer.Typer) -> None:
     """Add the subcommands."""
-    app.command()(reconcile)
+    reconcile.register(app)
     app.command()(expire)
-
-
-def reconcile(
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be repaired.")] = False,
-    data_dir: DataDirOption = None,
-    platform: PlatformOption = False,
-) -> None:
-    """Compare the vector store with the graph, and repair the vector store.
-
-    Passages whose point is missing or out of date are indexed again; points without a passage are removed. The graph is
-    not changed; `vicw check` lists each difference. A server runs this automatically (VICW_SLEEP_RECONCILE_SCHEDULE,
-    and at a start after an unclean stop), so no server may have the data directory open; with --platform, services may
-    run.
-    """
-
-    async def work(sleep_cycle: SleepCycle) -> None:
-        index = sleep_cycle.indexes.read_index
-        if not index.model.has_vectors:
-            out.print("there are no vectors to compare (VICW_EMBEDDER=none)")
-            return
-        if index.model != sleep_cycle.indexes.models.used:
-            raise UnavailableError("embedding", sleep_cycle.indexes.behind or "the model in use has just changed")
-        with progress_bar("comparing") as progress:
-            result = await _compare(sleep_cycle, progress, dry=dry_run, alone=not platform)
-        queued, removed = ("would be indexed again", "would be removed") if dry_run else ("indexed again", "removed")
-        out.print(f"{counted(result.missing, 'point')} missing, {result.stale} out of date: {queued}")
-        out.print(f"{counted(result.orphaned, 'point')} without a passage: {removed}")
-
-    run_maintenance(read_settings(data_dir=data_dir), platform, work, schedule="VICW_SLEEP_RECONCILE_SCHEDULE")
-
-
-async def _compare(sleep_cycle: SleepCycle, progress: Progress, *, dry: bool, alone: bool) -> ReconcileReport:
-    from vicw_sleep.reconcile.discrepancies import PAGE
-    from vicw_sleep.reconcile.model import ReconcileBookmark, ReconcileReport
-    from vicw_sleep.reconcile.service import reconcile as compare
-
-    graph, vectors = sleep_cycle.graph, sleep_cycle.indexes.read_index.vectors
-    total = await graph.audit.count(Label.CHUNK)
-    result, bookmark, side, pages = ReconcileReport(0, 0, 0, ReconcileBookmark()), ReconcileBookmark(), "", 0
-    while result.next is not None:
-        bookmark = result.next
-        pages = pages + 1 if bookmark.side == side else 1
-        side = bookmark.side
-        page = await compare(graph.outbox, graph.audit, vectors, start=bookmark, pages=1, dry=dry, alone=alone)
-        result = ReconcileReport(
-            result.missing + page.missing, result.stale + page.stale, result.orphaned + page.orphaned, page.next
-        )
-        progress(side, min(pages * PAGE, total), total)
-    return result
 
 
 def expire(

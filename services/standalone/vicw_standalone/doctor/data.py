@@ -11,16 +11,16 @@ from vicw_core.index.wrapper import WRAPPER_VERSION
 from vicw_embedding.models import minilm, model_files
 from vicw_runtime.model_servers.embedders import open_embedder
 from vicw_shared.embedding_models import MODELS
-from vicw_shared.errors import DataDirError, SchemaVersionError, UnavailableError, VicwError
+from vicw_shared.errors import DataDirError, DataDirInUseError, SchemaVersionError, UnavailableError, VicwError
 from vicw_shared.ports import NO_MODEL, ModelIdentity
 from vicw_shared.settings import EmbeddingSettings
 from vicw_standalone.doctor.findings import Finding, Severity
 from vicw_standalone.model_choice import remedy, vectors_of
 from vicw_standalone.settings import StandaloneSettings
-from vicw_standalone.vector_folders import FIRST, folder_of
-from vicw_standalone.wiring import GRAPH
 from vicw_stores.data_dir import DataDir
 from vicw_stores.edge import EdgeVectorStore
+from vicw_stores.edge.folders import FIRST, folder_of
+from vicw_stores.sqlite import GRAPH
 from vicw_stores.sqlite.store_summary import GraphCounts, read_counts
 
 _TIMEOUT_SECONDS = 15.0
@@ -97,9 +97,9 @@ def _directory(path: Path) -> tuple[bool, Finding]:
     try:
         with DataDir(path):
             pass  # released at once: a server that starts meanwhile would be refused
+    except DataDirInUseError as error:
+        return True, Finding("data directory", Severity.FINE, error.detail.split(". ")[0])
     except DataDirError as error:
-        if "in use" in error.detail:
-            return True, Finding("data directory", Severity.FINE, error.detail.split(". ")[0])
         fix = "Name another with --data-dir or VICW_DATA_DIR"
         return False, Finding("data directory", Severity.PROBLEM, error.detail, fix)
     return False, Finding("data directory", Severity.FINE, f"{path} is usable")

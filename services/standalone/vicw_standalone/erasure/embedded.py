@@ -11,7 +11,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from vicw_core.archive.import_marker import put_mark, read_half, read_mark
-from vicw_core.background import in_thread
 from vicw_ingest.erasure.eraser import Eraser, ErasureReport
 from vicw_ingest.erasure.files import search_files, search_store
 from vicw_ingest.erasure.proof import ErasureProof, FinishedErasure, prove
@@ -22,14 +21,13 @@ from vicw_shared.extensions import load_registries
 from vicw_shared.ports import ModelIdentity, Store
 from vicw_sleep.mirror.service import Mirror
 from vicw_sleep.mirror.visibility import MirrorVisibility
-from vicw_standalone.offline import open_offline, require_store
+from vicw_standalone.offline import open_offline
 from vicw_standalone.settings import StandaloneSettings
-from vicw_standalone.vector_folders import noted_in, others
 from vicw_standalone.wiring import Standalone
 from vicw_stores.data_dir import DataDir
 from vicw_stores.edge import EdgeVectorStore
-from vicw_stores.edge.store import recover, rewrite
-from vicw_stores.sqlite import SqliteGraphStore
+from vicw_stores.edge.folders import noted_in, others
+from vicw_stores.sqlite import SqliteGraphStore, require_store
 
 
 @asynccontextmanager
@@ -40,7 +38,6 @@ async def opened(settings: StandaloneSettings, *, half: bool = False) -> AsyncIt
     """
     data_dir = settings.storage.data_dir
     require_store(data_dir)
-    _recover(data_dir)
     standalone = Standalone(settings)
     try:
         await standalone.open(half=half)
@@ -69,7 +66,7 @@ async def end(settings: StandaloneSettings, erasures: dict[str, ErasureReport]) 
             used = (await graph.record.models()).used
         finally:
             await graph.close()
-        await in_thread(_rewrite_indexes, data_dir, used)
+        await _rewrite_indexes(data_dir, used)
     ended = []
     for erasure, done in erasures.items():
         proof = await _prove(settings, erasure)
@@ -94,20 +91,16 @@ async def _prove(settings: StandaloneSettings, erasure: str) -> ErasureProof:
         return await prove(fingerprints, search, folders, data_dir)
 
 
-def _recover(data_dir: Path) -> None:
-    """Finish or roll back index rewrites that a killed process left."""
-    with DataDir(data_dir):
-        leftovers = [path for path in data_dir.iterdir() if path.is_dir() and path.suffix in {".old", ".rewritten"}]
-        for folder in sorted({path.with_suffix("") for path in leftovers}):
-            recover(folder)
-
-
-def _rewrite_indexes(data_dir: Path, used: ModelIdentity | None) -> None:
+async def _rewrite_indexes(data_dir: Path, used: ModelIdentity | None) -> None:
     """Rewrite the index of every model."""
     for folder in others(data_dir, ()):
         model = noted_in(folder) or used
         if model is not None and model.has_vectors and EdgeVectorStore.exists(folder):
-            rewrite(folder, model.size)
+            index = EdgeVectorStore(folder, model.size)
+            try:
+                await index.rewrite()
+            finally:
+                await index.close()
 
 
 async def choose_half(graph: Store) -> list[ErasureSelection]:

@@ -39,8 +39,9 @@ def client_behind_gate(
     required: bool = True,
     fails: str | None = None,
     limits: KeyCacheLimits | None = None,
+    owner_token: str | None = None,
 ) -> httpx.AsyncClient:
-    gate = KeyGate(lambda: ring, required=required, tenant="mine", limits=limits)
+    gate = KeyGate(lambda: ring, required=required, tenant="mine", limits=limits, owner_token=lambda: owner_token)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -199,6 +200,17 @@ async def test_while_the_key_ring_is_down_a_known_key_is_admitted(
         assert (await client.post("/things", json={}, headers=unknown)).status_code == 503
         limits.outage_seconds = 0
         assert (await client.post("/things", json={}, headers=known)).status_code == 503
+
+
+@pytest.mark.parametrize("required", [True, False])
+async def test_the_owner_has_the_right_admin_alone(ring: SqliteKeyRing, required: bool) -> None:
+    owner = {"Authorization": "Bearer of the owner"}
+    async with client_behind_gate(ring, required=required, owner_token="of the owner") as http:
+        assert (await http.get("/metrics", headers=owner)).status_code == 200
+        assert (await http.post("/things", json={"a": 1}, headers=owner)).status_code == 403
+        for other in ("of the", "of the owner ", "OF THE OWNER", ""):
+            headers = {"Authorization": f"Bearer x{other}"}
+            assert (await http.get("/metrics", headers=headers)).status_code == 401
 
 
 async def test_loopback_needs_no_key_but_an_invalid_key_is_refused(ring: SqliteKeyRing) -> None:

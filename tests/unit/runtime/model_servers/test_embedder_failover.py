@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
-from unit.shared.adapters.test_embedders import open_servers
 
 from support.fakes.embedding_server import serve_embeddings
 from support.servers.machine import free_port
+from unit.runtime.model_servers.test_embedders import open_servers
 from vicw_runtime.model_servers.embedders import EmbeddingServers
 from vicw_runtime.model_servers.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import InvalidInputError, SettingsError, UnavailableError

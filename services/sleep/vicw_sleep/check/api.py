@@ -1,0 +1,51 @@
+"""Operation ``check``."""
+
+from __future__ import annotations
+
+from vicw_runtime.operations import NoItem, Opening, Operation, Report, Stores
+from vicw_shared.wire.base import Message, StrictInt
+from vicw_sleep.check.service import check
+
+
+class CheckRequest(Message):
+    """Check all invariants."""
+
+
+class CheckResult(Message):
+    """Counts of what was read, and at most 5000 ``violations``; ``unlisted`` counts the others.
+
+    ``waiting`` passages are not indexed yet.
+    """
+
+    nodes: StrictInt
+    edges: StrictInt
+    points: StrictInt
+    waiting: StrictInt
+    violations: tuple[str, ...]
+    unlisted: StrictInt
+
+
+async def run(stores: Stores, request: CheckRequest, report: Report[NoItem]) -> CheckResult:
+    """Check the invariants; read-only. Raises UnavailableError if the vector index is missing."""
+    done = await check(
+        stores.graph.audit, stores.graph.outbox, await stores.open_vectors(), stores.registry, report.progress
+    )
+    return CheckResult(
+        nodes=done.nodes,
+        edges=done.edges,
+        points=done.points,
+        waiting=done.waiting,
+        violations=tuple(done.violations),
+        unlisted=done.unlisted,
+    )
+
+
+CHECK = Operation(
+    name="check",
+    summary="Check the invariants of the store",
+    request=CheckRequest,
+    result=CheckResult,
+    item=NoItem,
+    run=run,
+    opening=Opening.STORES,
+)

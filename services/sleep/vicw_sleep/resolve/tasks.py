@@ -1,0 +1,16 @@
+"""Task that merges duplicate entities, by schedule."""
+
+from __future__ import annotations
+
+from vicw_runtime.queue.celery_queue import RESOLVE
+from vicw_sleep.resolve.job import resolve_slice
+from vicw_sleep.resolve.service import ResolveBookmark, ResolveReport
+from vicw_sleep.schedule.jobs import ScheduledJob
+from vicw_sleep.schedule.task_chain import chained_task
+from vicw_sleep.wiring import SleepWiring
+
+
+@chained_task(RESOLVE, "resolving", ResolveBookmark.read, ScheduledJob.RESOLVE)
+async def resolve(wiring: SleepWiring, start: ResolveBookmark | None) -> ResolveReport | None:
+    """Judge a limited number of pairs of names."""
+    return await resolve_slice(wiring.resolve(), wiring.settings.resolve, start)

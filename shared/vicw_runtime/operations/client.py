@@ -1,0 +1,88 @@
+"""Calls an operation of a server."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+from pydantic import ValidationError
+
+from vicw_runtime.operations.lines import OperationLine
+from vicw_runtime.operations.operation import Operation, Report
+from vicw_shared.errors import FatalError, ForbiddenError, UnauthorizedError, UnavailableError
+from vicw_shared.wire.base import Message
+from vicw_shared.wire.problem import Problem, error_of
+
+_CONNECT_SECONDS = 10.0
+_SILENCE_SECONDS = 60.0
+"""A server gives a sign of life every few seconds."""
+KEY = "VICW_API_KEY"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAddress:
+    """A server that has the memory open. ``token`` is a key, or what the owner of its data directory sends."""
+
+    url: str
+    token: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def at(cls, url: str) -> ServerAddress:
+        """Return the server at an address, with the key in ``VICW_API_KEY`` if it is set."""
+        return cls(url, os.environ.get(KEY) or None)
+
+
+def call[R: Message, I: Message](
+    server: ServerAddress, operation: Operation[Any, Any, R, I], request: Message, report: Report[I]
+) -> R:
+    """Have a server run an operation; return its result.
+
+    Raises the error that the operation raises there, UnavailableError if the server does not answer or ends
+    meanwhile, and FatalError if what answers is no such server.
+    """
+    headers = {b"Content-Type": b"application/json"}
+    if server.token is not None:
+        headers[b"Authorization"] = f"Bearer {server.token}".encode()
+    body = request.model_dump_json(exclude_defaults=True)
+    line_model = OperationLine[operation.item, operation.result]  # type: ignore[name-defined]
+    timeout = httpx.Timeout(_SILENCE_SECONDS, connect=_CONNECT_SECONDS)
+    url = f"{server.url.rstrip('/')}/admin/{operation.name}"
+    try:
+        with httpx.stream("POST", url, content=body, headers=headers, timeout=timeout, trust_env=False) as answer:
+            if not answer.is_success:
+                raise _refusal(server, answer.status_code, answer.read())
+            for text in answer.iter_lines():
+                if not text:
+                    continue
+                line = line_model.model_validate_json(text)
+                if line.result is not None:
+                    return line.result  # type: ignore[no-any-return]
+                if line.problem is not None:
+                    raise error_of(line.problem)
+                if line.item is not None:
+                    report.item(line.item)
+                if line.progress is not None:
+                    report.progress(line.progress.step, line.progress.done, line.progress.total)
+    except (httpx.TransportError, httpx.InvalidURL) as error:
+        raise UnavailableError(
+            "server", f"{server.url} does not answer: {str(error) or type(error).__name__}"
+        ) from error
+    except ValidationError as error:
+        raise FatalError(f"The server at {server.url} answers with what this version of vicw cannot read") from error
+    raise UnavailableError(
+        "server", f"{server.url} ended meanwhile. What it has done so far stays; run the command again"
+    )
+
+
+def _refusal(server: ServerAddress, status: int, body: bytes) -> Exception:
+    try:
+        problem = Problem.model_validate_json(body)
+    except ValidationError:
+        text = body[:200].decode(errors="replace")
+        return FatalError(f"The server at {server.url} answers {status}: {text}")
+    error = error_of(problem)
+    if isinstance(error, UnauthorizedError | ForbiddenError):
+        return type(error)(f"The server at {server.url} refuses: {error.detail}")
+    return error

@@ -1,0 +1,106 @@
+"""Runs an operation for a command: through the server that has the memory open, else over stores that it opens."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Protocol
+
+import typer
+
+from vicw_runtime.logs import configure_logs
+from vicw_runtime.operations.client import ServerAddress, call
+from vicw_runtime.operations.console import fail, progress_bar
+from vicw_runtime.operations.memory import Stores
+from vicw_runtime.operations.operation import Opening, Operation, Report
+from vicw_shared.errors import DataDirInUseError
+from vicw_shared.model.keys import tenant_flaw
+from vicw_shared.settings import LogSettings
+from vicw_shared.wire.base import Message
+
+DataDirOption = Annotated[
+    Path | None, typer.Option(help="Data directory. \\[default: ~/.local/share/vicw, or VICW_DATA_DIR]")
+]
+PlatformOption = Annotated[
+    bool, typer.Option("--platform", help="Use the platform's Neo4j and Qdrant: VICW_NEO4J_…, VICW_QDRANT_…")
+]
+ServerOption = Annotated[
+    str | None,
+    typer.Option("--url", help="Address of a server to use. \\[default: the one that has the data directory open]"),
+]
+
+
+def tenant_name(given: str | None) -> str | None:
+    """Return the value of ``--tenant``. Raises BadParameter for an invalid tenant name."""
+    if given is not None and (problem := tenant_flaw(given)):
+        raise typer.BadParameter(f"{problem}; use visible characters")
+    return given
+
+
+TenantOption = Annotated[
+    str | None, typer.Option(help="Only this tenant. \\[default: all tenants]", callback=tenant_name)
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a command finds the memory: at a ``url``, on the platform, or in a data directory (None: the default)."""
+
+    data_dir: Path | None = None
+    platform: bool = False
+    url: str | None = None
+
+
+class Access(Protocol):
+    """The ways of an installation to a memory. The root of the commands carries it as the context's object."""
+
+    def server(self, place: Place) -> ServerAddress | None:
+        """Return the server to call; None if no server has this memory open."""
+        ...
+
+    def open(self, place: Place, opening: Opening) -> AbstractAsyncContextManager[Stores]:
+        """Open the stores themselves. Raises DataDirInUseError while another process has them open."""
+        ...
+
+
+def _ignore(item: object) -> None:
+    """Ignore an item."""
+
+
+def run_command[Q: Message, R: Message, I: Message](
+    ctx: typer.Context,
+    operation: Operation[Any, Q, R, I],
+    request: Q,
+    place: Place,
+    *,
+    progress: str = "working",
+    on_item: Callable[[I], None] = _ignore,
+) -> R:
+    """Run an operation and return its result; ``on_item`` is called for each item, in order.
+
+    Raises the operation's error, the same wherever it runs. If the data directory is in use by a process that is no
+    server, the command ends with exit code 2.
+    """
+    configure_logs(LogSettings(level="warning"))
+    access: Access = ctx.obj
+    if place.url is not None and place.platform:
+        fail("--url and --platform exclude each other", code=2)
+    with progress_bar(progress) as bar:
+        report = Report(bar, on_item)
+        server = access.server(place)
+        if server is not None:
+            return call(server, operation, request, report)
+        try:
+            return asyncio.run(_run_here(access, operation, request, place, report))
+        except DataDirInUseError as error:
+            fail(error.detail, code=2)
+
+
+async def _run_here[Q: Message, R: Message, I: Message](
+    access: Access, operation: Operation[Any, Q, R, I], request: Q, place: Place, report: Report[I]
+) -> R:
+    async with access.open(place, operation.opening) as memory:
+        return await operation.run(memory, request, report)

@@ -1,0 +1,74 @@
+"""The open stores that an operation works on: those of a server, of a closed data directory, or of a platform."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from vicw_runtime.background_throttle import Yield, yield_to_event_loop
+from vicw_runtime.indexes import Indexes
+from vicw_shared.model import EdgeRegistry
+from vicw_shared.ports import KeyRing, LanguageModel, Store, VectorStore, WorkQueue
+from vicw_shared.settings import (
+    ConsolidationSettings,
+    DreamSettings,
+    EvictionSettings,
+    IngestSettings,
+    LlmSettings,
+    MirrorSettings,
+    ResolveSettings,
+    SleepSettings,
+)
+
+
+class MemorySettings(Protocol):
+    """The settings that operations read; those of the process that has the stores open."""
+
+    @property
+    def ingest(self) -> IngestSettings: ...  # noqa: D102
+    @property
+    def sleep(self) -> SleepSettings: ...  # noqa: D102
+    @property
+    def consolidation(self) -> ConsolidationSettings: ...  # noqa: D102
+    @property
+    def dream(self) -> DreamSettings: ...  # noqa: D102
+    @property
+    def resolve(self) -> ResolveSettings: ...  # noqa: D102
+    @property
+    def eviction(self) -> EvictionSettings: ...  # noqa: D102
+    @property
+    def mirror(self) -> MirrorSettings: ...  # noqa: D102
+    @property
+    def llm(self) -> LlmSettings: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stores:
+    """The graph and what is found without an embedding model.
+
+    In a server, calls of ``graph`` and of the vectors yield to requests. ``open_vectors`` returns the vector index in
+    use, None if the store has no vectors; it raises UnavailableError if the index is missing. ``queue`` and
+    ``extraction_queue`` wake the processes that index passages and have items extracted. ``data_dir``: None on a
+    platform. ``alone``: no other process uses the stores.
+    """
+
+    settings: MemorySettings
+    registry: EdgeRegistry
+    graph: Store
+    keys: KeyRing
+    open_vectors: Callable[[], Awaitable[VectorStore | None]]
+    queue: WorkQueue
+    extraction_queue: WorkQueue
+    data_dir: Path | None = None
+    alone: bool = False
+    yield_to_foreground: Yield = yield_to_event_loop
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory(Stores):
+    """The stores with the embedders of their indexes, and the language model if there is one."""
+
+    indexes: Indexes
+    model: LanguageModel | None = None

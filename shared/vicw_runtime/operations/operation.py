@@ -1,0 +1,64 @@
+"""What an operation is."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any
+
+from vicw_runtime.operations.memory import Stores
+from vicw_shared.progress import Progress, silent
+from vicw_shared.wire.base import Message
+
+
+class Opening(Enum):
+    """What a command opens for an operation when no server has the memory open."""
+
+    STORES = auto()
+    """``Stores``: no embedding model is started, and nothing is changed by opening them."""
+    MEMORY = auto()
+    """``Memory``: what is queued for the index is indexed before it is closed."""
+    HALF = auto()
+    """``Memory``, even if an import into it was interrupted; a server never serves such a store."""
+
+
+class NoItem(Message):
+    """The items of an operation that reports none."""
+
+
+def _ignore(item: object) -> None:
+    """Ignore an item."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report[I: Message]:
+    """Where an operation reports its progress, and its items in order, while it runs.
+
+    Both calls return at once; progress may be dropped, items are not.
+    """
+
+    progress: Progress = silent
+    item: Callable[[I], None] = _ignore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation[M: Stores, Q: Message, R: Message, I: Message]:
+    """An operation on a memory, the same beside a running server and without one.
+
+    ``name`` is its address under ``/admin``. ``run`` is the use case: it raises VicwErrors, and may be stopped at any
+    await, since each of its steps leaves the stores whole. ``owner_only``: only who owns the data directory may call it
+    on a server, since it creates keys, or reads or writes files that the caller names.
+    """
+
+    name: str
+    summary: str
+    request: type[Q]
+    result: type[R]
+    run: Callable[[M, Q, Report[I]], Awaitable[R]]
+    item: type[I]
+    opening: Opening = Opening.MEMORY
+    owner_only: bool = False
+
+
+type AnyOperation = Operation[Any, Any, Any, Any]
