@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vicw_runtime.logs import configure_logs
+from vicw_runtime.operations.console import err, fail, harmless, out
 from vicw_shared.errors import DataDirError
 from vicw_shared.ports import Store
 from vicw_shared.settings import LogSettings
 from vicw_shared.text import counted
-from vicw_standalone.cli.console import err, fail, harmless, out, read_settings
 from vicw_standalone.cli.models import DataDirOption, PlatformOption, tenant_name
 from vicw_standalone.cli.upkeep import capacity
+from vicw_standalone.settings import read_settings
 
 if TYPE_CHECKING:
     from vicw_ingest.erasure.eraser import Eraser, ErasureReport

@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vicw_core.graph.edge_factory import DREAM, RESOLVE
+from vicw_runtime.operations.console import err, harmless, out
 from vicw_shared.clock import now
 from vicw_shared.ports import JobRun, MaintenanceStep, Outcome, Steps, scan_pages
 from vicw_shared.text import counted
 from vicw_standalone.cli import dreams, resolve, upkeep
-from vicw_standalone.cli.console import err, harmless, out, read_settings
 from vicw_standalone.cli.job_runs import status_lines
 from vicw_standalone.cli.jobs import TenantOption, open_graph_of
 from vicw_standalone.cli.maintenance import run_maintenance
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.remote import Remote
+from vicw_standalone.settings import read_settings
 from vicw_stores.data_dir import DataDir
 
 if TYPE_CHECKING:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from vicw_runtime.operations.console import fail, harmless, out
 from vicw_shared.clock import now
 from vicw_shared.text import counted
 from vicw_sleep.reconcile import cli as reconcile
-from vicw_standalone.cli.console import fail, harmless, out, read_settings
 from vicw_standalone.cli.maintenance import run_item_removal
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
+from vicw_standalone.settings import read_settings
 
 if TYPE_CHECKING:
     from vicw_ingest.eviction.service import Eviction, EvictionReport, OnEvicted
