@@ -39,6 +39,7 @@ class Opened:
     def __init__(self, side: Side) -> None:
         self.engines = SimpleNamespace(graph=side.graph, indexes=side.indexer.indexes)
         self.registry = REGISTRY
+        self.memory = SimpleNamespace(queue=self)
         self._side = side
 
     async def wake(self) -> None:

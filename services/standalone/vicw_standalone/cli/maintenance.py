@@ -17,8 +17,8 @@ from vicw_standalone.settings import StandaloneSettings
 if TYPE_CHECKING:
     from vicw_ingest.eviction.service import Eviction
     from vicw_ingest.expiry.service import Expiry
+    from vicw_runtime.operations import Memory
     from vicw_shared.ports import GraphStore
-    from vicw_standalone.undo import SleepCycle
     from vicw_standalone.wiring import Standalone
 
 
@@ -32,13 +32,15 @@ class ItemRemoval:
 
 
 def run_maintenance(
-    settings: StandaloneSettings, platform: bool, work: Callable[[SleepCycle], Awaitable[None]], *, schedule: str | None
+    settings: StandaloneSettings, platform: bool, work: Callable[[Memory], Awaitable[None]], *, schedule: str | None
 ) -> None:
     """Run ``work`` over the stores. A server that has them open ends the command.
 
     The message names ``schedule``, the setting by which a server runs the job; None: a server never does.
     """
-    _run(work, _sleep_worker() if platform else _on_directory(settings, schedule, lambda standalone: standalone.asleep))
+    _run(
+        work, _sleep_worker() if platform else _on_directory(settings, schedule, lambda standalone: standalone.memory())
+    )
 
 
 def run_item_removal(
@@ -46,8 +48,10 @@ def run_item_removal(
 ) -> None:
     """Run ``work`` with expiry and eviction, as ``run_maintenance`` does."""
 
+    from vicw_standalone.scheduled_jobs import eviction_of
+
     def removal(standalone: Standalone) -> ItemRemoval:
-        return ItemRemoval(standalone.graph, standalone.expiry, standalone.asleep.capacity())
+        return ItemRemoval(standalone.graph, standalone.expiry, eviction_of(standalone.memory()))
 
     _run(work, _ingest_worker() if platform else _on_directory(settings, schedule, removal))
 
@@ -82,14 +86,14 @@ async def _on_directory[T](
 
 
 @asynccontextmanager
-async def _sleep_worker() -> AsyncIterator[SleepCycle]:
+async def _sleep_worker() -> AsyncIterator[Memory]:
     from vicw_sleep.settings import SleepServiceSettings as SleepSettings
     from vicw_sleep.wiring import SleepWiring
 
     wiring = SleepWiring(SleepSettings.read())
     await wiring.open()
     try:
-        yield wiring
+        yield wiring.memory
     finally:
         await wiring.close()
 

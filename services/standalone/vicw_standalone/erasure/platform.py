@@ -42,7 +42,7 @@ async def erase(
     A mirror on another machine is rebuilt by its own process, which notices the ended erasure.
     """
     done = await eraser.run(erasure)
-    await wiring.wake()
+    await wiring.memory.queue.wake()
     mirror = settings.mirror
     if mirror.path is not None and mirror.path.is_dir():
         await _build(
