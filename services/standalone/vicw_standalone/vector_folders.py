@@ -103,6 +103,11 @@ class IndexFolders:
         self._open: dict[ModelIdentity, EdgeVectorStore] = {}
         self._lock = asyncio.Lock()
 
+    @property
+    def data_dir(self) -> Path:
+        """The data directory."""
+        return self._data_dir.path
+
     def of(self, model: ModelIdentity) -> EdgeVectorStore | None:
         """Return the open index of a model; None if it is not open, or the model has no vectors."""
         return self._open.get(model)

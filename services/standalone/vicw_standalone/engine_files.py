@@ -1,0 +1,27 @@
+"""The files of the embedded stores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from vicw_standalone.vector_folders import IndexFolders
+from vicw_stores.sqlite import SqliteGraphStore
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedFiles:
+    """EngineFiles of open embedded stores."""
+
+    graph: SqliteGraphStore
+    folders: IndexFolders
+
+    @property
+    def data_dir(self) -> Path:
+        """The data directory."""
+        return self.folders.data_dir
+
+    async def rewrite(self) -> None:
+        """Write the indexes of all models and the graph's file anew."""
+        await self.folders.rewrite()
+        await self.graph.erasures.scrub()
