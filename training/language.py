@@ -2,7 +2,7 @@
 
     python -m training.language --train en_ewt-ud-train.conllu --test en_ewt-ud-dev.conllu en_pud-ud-test.conllu
 
-Writes ``shared/vicw_core/language/english.npz``.
+Writes ``services/english/vicw_english/tagging/english.npz``.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import numpy.typing as npt
 
 from training.linear import fit_classes
 from training.treebank import Tagged, read
-from vicw_core.language import tagger
-from vicw_core.language.hashing import Lexicon, rows
-from vicw_core.language.tagger import SentenceBatch, Weights, lay_out
+from vicw_english.tagging import tagger
+from vicw_english.tagging.hashing import Lexicon, rows
+from vicw_english.tagging.tagger import SentenceBatch, Weights, lay_out
 
 Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int64]
 
-_OUT = Path(__file__).parents[1] / "shared/vicw_core/language" / tagger.FILE
+_OUT = Path(__file__).parents[1] / "services/english/vicw_english/tagging" / tagger.FILE
 _LEXICON = Lexicon()
 _BITS = 19
 _STEPS = 15

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from vicw_core.language.tagger import TAGS
+from vicw_english.tagging.tagger import TAGS
 
 
 @dataclass(frozen=True, slots=True)

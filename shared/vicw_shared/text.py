@@ -1,9 +1,10 @@
-"""Text normalisation: Unicode form, case folding, accents, and characters that no store accepts."""
+"""Text normalisation: Unicode form, case folding, accents, characters that no store accepts; ranges of a text."""
 
 from __future__ import annotations
 
 import io
 import unicodedata
+from dataclasses import dataclass
 from functools import lru_cache
 
 _UNDECOMPOSED = dict(zip("øØłŁđĐðÐıħĦŧŦ", "oOlLdDdDihHtT", strict=True)) | {
@@ -15,6 +16,18 @@ _UNDECOMPOSED = dict(zip("øØłŁđĐðÐıħĦŧŦ", "oOlLdDdDihHtT", strict=T
     "ẞ": "SS",
 }
 """Latin letters whose stroke or second letter Unicode does not decompose."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A range of characters in a text: ``text[start:end]``."""
+
+    start: int
+    end: int
+
+    def moved(self, by: int) -> Span:
+        """Return the span shifted by ``by`` characters."""
+        return Span(self.start + by, self.end + by)
 
 
 def normalise(text: str) -> str:

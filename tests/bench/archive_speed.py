@@ -32,7 +32,7 @@ from vicw_core.archive.writer import ArchiveWriter
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.pipeline import IngestPorts, ingest
 from vicw_runtime.indexes import Index, Indexes
-from vicw_shared.extensions import Registries, load_registries
+from vicw_shared.extensions import Registries, load_extractor, load_registries
 from vicw_shared.model import Label
 from vicw_shared.ports import ModelIdentity, Store, VectorStore
 from vicw_shared.settings import IngestSettings, LimitSettings
@@ -76,7 +76,7 @@ async def fill(graph: SqliteGraphStore, vectors: VectorStore, messages: int) -> 
     await indexes.open()
     settings = IngestSettings()
     indexer = Indexer(graph.outbox, indexes, 256, settings.max_tries)
-    ports = IngestPorts.of(graph, indexer, REGISTRIES.edges, LimitSettings(), settings)
+    ports = IngestPorts.of(graph, indexer, REGISTRIES.edges, LimitSettings(), settings, extractor=load_extractor(None))
     for request in Chat().requests(messages, 500):
         await ingest(request, "default", ports)
         await indexer.drain()

@@ -45,6 +45,7 @@ from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.pipeline import IngestPorts, ingest
 from vicw_runtime.indexes import Index, Indexes
 from vicw_runtime.model_servers.openai_embedder import OpenAIEmbedder
+from vicw_shared.extensions import load_extractor
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.ports import ModelIdentity, Nodes
 from vicw_shared.settings import IngestSettings, LimitSettings, Neo4jSettings, QdrantSettings
@@ -88,7 +89,7 @@ async def fill(platform: Platform, model: ModelIdentity, memories: int) -> float
     await indexes.open()
     settings = IngestSettings()
     indexer = Indexer(graph.outbox, indexes, 256, settings.max_tries)
-    ports = IngestPorts.of(graph, indexer, registry, LimitSettings(), settings)
+    ports = IngestPorts.of(graph, indexer, registry, LimitSettings(), settings, extractor=load_extractor(None))
     began, done = time.monotonic(), 0
     for request in Chat().requests(memories, REQUEST_ITEMS):
         if not await graph.items(TENANT, request.items[-1].id or "", [request.context]):

@@ -22,6 +22,7 @@ PACKAGES = (
     "vicw_retrieval",
     "vicw_sleep",
     "vicw_embedding",
+    "vicw_english",
     "vicw_standalone",
     "vicw_bench",
 )

@@ -13,7 +13,6 @@ from vicw_core.graph.chains import Chains
 from vicw_core.graph.edge_factory import EdgeFactory
 from vicw_ingest.dedup.links import DuplicateLinks
 from vicw_ingest.dedup.model import Duplicates
-from vicw_ingest.extraction.model import TextExtraction
 from vicw_ingest.knowledge.nodes import page_node
 from vicw_ingest.knowledge.page_graph import ChangedPage, PageGraphWriter
 from vicw_ingest.knowledge.pages import KnowledgePage
@@ -31,6 +30,7 @@ from vicw_shared.domains import canonical
 from vicw_shared.errors import StateConflictError
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.edges import IN_PAYLOAD
+from vicw_shared.model.extraction import TextExtraction
 from vicw_shared.model.names import ATTRIBUTE
 from vicw_shared.model.triggers import PROTECTED_TIERS, TIERS
 from vicw_shared.ports import GraphTransaction, Receipt

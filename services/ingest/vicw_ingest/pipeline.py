@@ -20,7 +20,6 @@ from vicw_ingest.commit import Command, commit, ingesting, put_response_receipt
 from vicw_ingest.dedup.detector import find_duplicates
 from vicw_ingest.dedup.model import without_duplicates
 from vicw_ingest.extraction import extractor
-from vicw_ingest.extraction.model import TextExtraction
 from vicw_ingest.index.backpressure import Backpressure
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.knowledge.pages import KnowledgePage, parse_pages, with_import_links
@@ -32,7 +31,8 @@ from vicw_shared.clock import now
 from vicw_shared.domains import canonical
 from vicw_shared.errors import FieldProblem, InvalidInputError, MissingRecordError, RetryableError
 from vicw_shared.model import EdgeRegistry
-from vicw_shared.ports import GraphStore, Outbox, PendingExtractions, Store, StoreRecord, WorkQueue
+from vicw_shared.model.extraction import TextExtraction
+from vicw_shared.ports import Extractor, GraphStore, Outbox, PendingExtractions, Store, StoreRecord, WorkQueue
 from vicw_shared.settings import IngestSettings, LimitSettings
 from vicw_shared.uids import context_uid
 from vicw_shared.wire.ingest import Extract, ExtractionState, IngestRequest, IngestResponse, JobStatus, PassageFailure
@@ -45,7 +45,10 @@ _BY_RULES = frozenset({Extract.RULES, Extract.AUTO, Extract.LLM})
 
 @dataclass(frozen=True, slots=True)
 class IngestPorts:
-    """Dependencies of the write path. ``model`` is None without a configured language model."""
+    """Dependencies of the write path.
+
+    ``extractor`` is None if none is installed, ``model`` without a configured language model.
+    """
 
     graph: GraphStore
     record: StoreRecord
@@ -57,6 +60,7 @@ class IngestPorts:
     registry: EdgeRegistry
     limits: LimitSettings
     settings: IngestSettings
+    extractor: Extractor | None
     model: ExtractionBackend | None = None
 
     @classmethod
@@ -68,6 +72,7 @@ class IngestPorts:
         limits: LimitSettings,
         settings: IngestSettings,
         *,
+        extractor: Extractor | None,
         queue: WorkQueue | None = None,
         model: ExtractionBackend | None = None,
     ) -> IngestPorts:
@@ -83,6 +88,7 @@ class IngestPorts:
             registry=registry,
             limits=limits,
             settings=settings,
+            extractor=extractor,
             model=model,
         )
 
@@ -176,7 +182,7 @@ async def _extract(request: IngestRequest, tenant: str, ports: IngestPorts) -> M
         domain = root.domain if root is not None else infer_domain(request)
     instant = now()
     sources = [source_of(request.items[n], domain, instant) for n in selected]
-    return dict(zip(selected, await extractor.extract(sources), strict=True))
+    return dict(zip(selected, await extractor.extract(sources, ports.extractor), strict=True))
 
 
 async def _wake(queue: WorkQueue) -> None:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import structlog
+
 from vicw_core.background import start_background_task
 from vicw_ingest.erasure.eraser import Eraser
 from vicw_ingest.eviction.service import Eviction
 from vicw_ingest.expiry.service import Expiry
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of
-from vicw_ingest.llm_queue.extractor import Extractor
+from vicw_ingest.llm_queue.extractor import PendingExtractor
 from vicw_ingest.llm_queue.requests import ExtractionBackend
 from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.settings import IngestServiceSettings
 from vicw_runtime.model_servers.openai_language import open_language_model
 from vicw_runtime.platform.wiring import PlatformWiring
 from vicw_runtime.queue.celery_queue import EXTRACT, EXTRACT_QUEUE, CeleryQueue
+from vicw_shared.extensions import NOTHING_EXTRACTED, load_extractor
+
+_log = structlog.get_logger()
 
 
 class IngestWiring(PlatformWiring):
@@ -28,7 +33,7 @@ class IngestWiring(PlatformWiring):
         self.ports: IngestPorts
         self.expiry: Expiry
         self.queue = CeleryQueue(settings.redis)
-        self.extractor: Extractor | None = None
+        self.extractor: PendingExtractor | None = None
         self._everything = everything
         self._stack.push_async_callback(self.queue.close)
 
@@ -49,6 +54,7 @@ class IngestWiring(PlatformWiring):
             self.registry,
             self.settings.limits,
             self.settings.ingest,
+            extractor=load_extractor(self.settings.ingest.extractor),
             queue=self.queue,
             model=self._open_model(),
         )
@@ -65,7 +71,7 @@ class IngestWiring(PlatformWiring):
         model = open_language_model(settings.llm)
         self._stack.push_async_callback(model.close)
         graph = self.engines.graph
-        extractor = Extractor.of(graph, model, self.registry, settings.llm, settings.limits, settings.ingest)
+        extractor = PendingExtractor.of(graph, model, self.registry, settings.llm, settings.limits, settings.ingest)
         self._stack.push_async_callback(extractor.close)
         queue = CeleryQueue(settings.redis, task=EXTRACT, queue=EXTRACT_QUEUE)
         self._stack.push_async_callback(queue.close)
@@ -75,4 +81,6 @@ class IngestWiring(PlatformWiring):
     async def start(self) -> None:
         """Run the indexer, and follow changes of the embedding model, in the background until ``close``."""
         await super().start()
+        if self.ports.extractor is None:
+            _log.info(NOTHING_EXTRACTED)
         start_background_task(self.indexer.run(), self._stack, "indexer")

@@ -10,6 +10,7 @@ from vicw_runtime.model_servers.openai_language import open_language_model
 from vicw_runtime.platform.wiring import PlatformWiring
 from vicw_runtime.queue.celery_queue import CeleryQueue
 from vicw_runtime.throttled_indexes import throttled_indexes
+from vicw_shared.extensions import load_extractor
 from vicw_sleep.consolidation.llm_requests import LlmRequester, llm_requester
 from vicw_sleep.consolidation.service import Consolidation, OnBatch
 from vicw_sleep.dream.service import Dreamer
@@ -69,7 +70,8 @@ class SleepWiring(PlatformWiring):
 
     def dream(self) -> Dreamer:
         """Return the use case that adds auto-tags."""
-        return Dreamer(self.graph, self.indexes, self.registry, self._queue)
+        extractor = load_extractor(self.settings.ingest.extractor)
+        return Dreamer(self.graph, self.indexes, self.registry, self._queue, extractor)
 
     def resolve(self) -> EntityResolver:
         """Return the use case that merges duplicate entities."""

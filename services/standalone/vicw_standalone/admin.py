@@ -22,11 +22,11 @@ from vicw_shared.wire.admin import (
     UndoRequest,
     VectorsRequest,
 )
-from vicw_standalone.reindex.online import OnlineReindex
+from vicw_sleep.reindex.background import BackgroundReindexing
 
 
 def create_router(
-    reindexing: Callable[[], OnlineReindex],
+    reindexing: Callable[[], BackgroundReindexing],
     index: Callable[[], Index],
     undo: Callable[[str], Awaitable[str]],
     gate: Gate,
@@ -78,7 +78,7 @@ def _uid(number: int, text: str) -> str:
         raise InvalidInputError(problem) from error
 
 
-async def _state(reindexing: OnlineReindex) -> ReindexState:
+async def _state(reindexing: BackgroundReindexing) -> ReindexState:
     work, status = reindexing.work, await reindexing.status()
     before = work.result.before if work.result is not None else None
     result = work.result and ReindexResult(

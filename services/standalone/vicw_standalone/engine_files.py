@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from vicw_standalone.vector_folders import IndexFolders
+from vicw_standalone.index_engines.edge import IndexFolders
 from vicw_stores.sqlite import SqliteGraphStore
 
 
@@ -13,13 +13,9 @@ from vicw_stores.sqlite import SqliteGraphStore
 class EmbeddedFiles:
     """EngineFiles of open embedded stores."""
 
+    data_dir: Path
     graph: SqliteGraphStore
     folders: IndexFolders
-
-    @property
-    def data_dir(self) -> Path:
-        """The data directory."""
-        return self.folders.data_dir
 
     async def rewrite(self) -> None:
         """Write the indexes of all models and the graph's file anew."""

@@ -17,8 +17,8 @@ from itertools import takewhile
 from pathlib import Path
 
 from vicw_client import BadRequestError, Retry, TooLargeError, VicwClient, VicwClientError
+from vicw_shared.text import counted
 from vicw_shared.wire.ingest import IngestResponse, ItemStatus
-from vicw_standalone.counts import counted
 from vicw_standalone.sources import Refused, Skipped, SourceItem, read_paths
 from vicw_standalone.sources.batches import ItemBatch, batched
 from vicw_standalone.sources.ledger import Acknowledged, ImportLedger, ItemDigest, digest_of

@@ -10,6 +10,7 @@ from vicw_ingest.index.indexer import Indexer
 from vicw_runtime.background_throttle import BackgroundThrottle, throttled
 from vicw_runtime.indexes import Indexes
 from vicw_runtime.throttled_indexes import throttled_indexes
+from vicw_shared.extensions import load_extractor
 from vicw_shared.model import EdgeRegistry
 from vicw_sleep.consolidation.llm_requests import LlmRequester
 from vicw_sleep.consolidation.service import Consolidation, OnBatch
@@ -58,7 +59,9 @@ class Maintenance:
 
     def dream(self) -> Dreamer:
         """Return the dream job, which adds auto-tags."""
-        return Dreamer(self.graph, throttled_indexes(self.indexes, self._throttle), self._registry, self._indexer)
+        extractor = load_extractor(self._settings.ingest.extractor)
+        indexes = throttled_indexes(self.indexes, self._throttle)
+        return Dreamer(self.graph, indexes, self._registry, self._indexer, extractor)
 
     def capacity(self) -> Eviction:
         """Return the eviction."""

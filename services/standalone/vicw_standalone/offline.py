@@ -8,11 +8,10 @@ from pathlib import Path
 
 from vicw_shared.extensions import load_registries
 from vicw_standalone.settings import StandaloneSettings
-from vicw_standalone.stores import require_store
-from vicw_standalone.vector_folders import folder_of
 from vicw_stores.data_dir import DataDir
 from vicw_stores.edge import EdgeVectorStore
-from vicw_stores.sqlite import SqliteGraphStore
+from vicw_stores.edge.folders import folder_of
+from vicw_stores.sqlite import SqliteGraphStore, require_store
 
 
 @asynccontextmanager

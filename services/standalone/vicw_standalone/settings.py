@@ -24,8 +24,6 @@ from vicw_shared.settings import (
     TraceSettings,
 )
 
-GRAPH = "graph.sqlite3"
-"""File of a data directory with the graph."""
 CHOICES = "vicw.env"
 """File of a data directory with the choice of `vicw model use`; the environment overrides it."""
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vicw_runtime.operations import Memory, Opening, Stores
-from vicw_shared.errors import DataDirError, UnavailableError
+from vicw_shared.errors import UnavailableError
 from vicw_shared.extensions import load_registries
 from vicw_shared.ports import MirrorFiles, Store, VectorStore
 from vicw_shared.settings import MirrorSettings, RedisSettings
 from vicw_shared.settings.variables import named_by_variable
 from vicw_sleep.mirror.service import Mirror
 from vicw_standalone.platform_stores import named_engines, open_graph, read_platform
-from vicw_standalone.settings import GRAPH, StandaloneSettings
+from vicw_standalone.settings import StandaloneSettings
 
 if TYPE_CHECKING:
     from vicw_runtime.queue.celery_queue import CeleryQueue
@@ -42,21 +41,13 @@ async def open_stores(
                 yield memory
 
 
-def require_store(path: Path) -> None:
-    """Raise DataDirError if there is no store at ``path``: a wrong path must not make a new one."""
-    import vicw_stores.edge  # noqa: F401 - an installation without embedded stores says that first
-
-    if not (path / GRAPH).exists():
-        raise DataDirError(f"{path} holds no store. `vicw serve` creates one; --data-dir names another")
-
-
 async def _directory_stores(settings: StandaloneSettings, stack: AsyncExitStack) -> Stores:
     # The platform's image has no embedded stores.
-    from vicw_standalone.vector_folders import folder_of
     from vicw_stores.data_dir import DataDir
     from vicw_stores.edge import EdgeVectorStore
+    from vicw_stores.edge.folders import folder_of
     from vicw_stores.null_engines import NullQueue
-    from vicw_stores.sqlite import SqliteGraphStore
+    from vicw_stores.sqlite import GRAPH, SqliteGraphStore, require_store
     from vicw_stores.sqlite.keys import SqliteKeyRing
 
     path, registry = settings.storage.data_dir, load_registries().edges
@@ -91,6 +82,7 @@ async def _directory_stores(settings: StandaloneSettings, stack: AsyncExitStack)
 @asynccontextmanager
 async def _directory_memory(settings: StandaloneSettings, *, half: bool) -> AsyncIterator[Memory]:
     from vicw_standalone.wiring import Standalone
+    from vicw_stores.sqlite import require_store
 
     require_store(settings.storage.data_dir)
     standalone = Standalone(settings)

@@ -11,10 +11,10 @@ from vicw_runtime.indexes import Indexes
 from vicw_shared.clock import now
 from vicw_shared.errors import MissingRecordError
 from vicw_shared.ports import Store
+from vicw_shared.text import counted
 from vicw_sleep.consolidation.service import Consolidation, OnBatch
 from vicw_sleep.dream.service import Dreamer
 from vicw_sleep.resolve.service import EntityResolver
-from vicw_standalone.counts import counted
 from vicw_standalone.settings import StandaloneSettings
 
 

@@ -15,13 +15,13 @@ from vicw_ingest.erasure.eraser import Eraser
 from vicw_ingest.expiry.service import Expiry
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of
-from vicw_ingest.llm_queue.extractor import Extractor
+from vicw_ingest.llm_queue.extractor import PendingExtractor
 from vicw_ingest.llm_queue.requests import ExtractionBackend
 from vicw_ingest.pipeline import IngestPorts
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_runtime.background_throttle import BackgroundThrottle, throttled
-from vicw_runtime.indexes import Indexes, store_status
+from vicw_runtime.indexes import Index, Indexes, store_status
 from vicw_runtime.model_servers import openai_language
 from vicw_runtime.model_servers.http_reranker import HttpReranker, open_reranker
 from vicw_runtime.model_servers.openai_language import OpenAILanguageModel
@@ -29,29 +29,31 @@ from vicw_runtime.operations import Memory
 from vicw_runtime.throttled_indexes import throttled_indexes
 from vicw_shared.clock import now
 from vicw_shared.errors import ModelMismatchError, StorageFullError, VicwError
-from vicw_shared.extensions import load_registries
+from vicw_shared.extensions import NOTHING_EXTRACTED, load_extractor, load_registries
 from vicw_shared.ports import Embedder, VectorStore
 from vicw_shared.settings import LlmSettings
 from vicw_sleep.consolidation.llm_requests import llm_requester
 from vicw_sleep.mirror.service import Mirror
 from vicw_sleep.reconcile.receipts import forget_receipts
 from vicw_sleep.reconcile.service import reconcile
+from vicw_sleep.reindex.background import BackgroundReindexing
+from vicw_sleep.reindex.rebuild import mark_lost, rebuild
+from vicw_sleep.reindex.service import Reindexing
 from vicw_sleep.schedule.cron import Schedule
 from vicw_sleep.schedule.jobs import ScheduledJob, schedules
 from vicw_standalone import scheduled_jobs
 from vicw_standalone.embedders import Embedders
 from vicw_standalone.engine_files import EmbeddedFiles
+from vicw_standalone.index_engines.edge import EdgeIndexes, IndexFolders
 from vicw_standalone.maintenance import Maintenance
 from vicw_standalone.model_choice import REINDEX_ADVICE, remedy, vectors_of
-from vicw_standalone.reindex.change import mark_lost
-from vicw_standalone.reindex.online import OnlineReindex
-from vicw_standalone.settings import GRAPH, StandaloneSettings
-from vicw_standalone.vector_folders import IndexFolders, folder_of
+from vicw_standalone.settings import StandaloneSettings
 from vicw_stores.data_dir import DataDir
 from vicw_stores.edge import EdgeVectorStore
+from vicw_stores.edge.folders import folder_of
 from vicw_stores.edge.rewrite import recover_all
 from vicw_stores.null_engines import NullQueue
-from vicw_stores.sqlite import SqliteGraphStore
+from vicw_stores.sqlite import GRAPH, SqliteGraphStore
 from vicw_stores.sqlite.database import MAPPED_MB
 from vicw_stores.sqlite.keys import SqliteKeyRing
 
@@ -104,8 +106,9 @@ class Standalone:
         self.indexer: Indexer
         self.expiry: Expiry
         self.asleep: Maintenance
-        self.reindexing: OnlineReindex
-        self.extractor: Extractor | None
+        self.index_engine: EdgeIndexes
+        self.reindexing: BackgroundReindexing
+        self.extractor: PendingExtractor | None
         self.schedules: Mapping[ScheduledJob, Schedule]
         self._reranker: HttpReranker | None = None
         self._ingest: IngestPorts
@@ -134,7 +137,7 @@ class Standalone:
             await require_no_import(self.graph.archive)
         self._stack.push_async_callback(self.embedders.close)
         await self._require_agreement()
-        self.folders = IndexFolders(self.settings, self.data_dir, self.graph.record, self.embedders)
+        self.folders = IndexFolders(self.settings, self.data_dir, self.graph, self.embedders)
         self.indexes = Indexes(self.graph.record, self.folders.open)
         self._stack.push_async_callback(self.folders.close_all)
         await self.indexes.open()
@@ -173,18 +176,21 @@ class Standalone:
             self.registry,
             self.settings.limits,
             self.settings.ingest,
+            extractor=load_extractor(self.settings.ingest.extractor),
             model=ExtractionBackend(self.extractor, self.extractor) if self.extractor is not None else None,
         )
-        self.reindexing = OnlineReindex(
-            self.settings, self.graph, self.embedders, self.folders, self.indexes, self.indexer
-        )
+        self.index_engine = EdgeIndexes(storage.data_dir, self.folders, self.embedders, self.indexes, self.indexer)
+        self._stack.push_async_callback(self.index_engine.close)
+        self.reindexing = BackgroundReindexing(Reindexing(self.graph, self.index_engine))
         self._stack.push_async_callback(self.reindexing.close)
 
-    def _open_extractor(self) -> Extractor | None:
+    def _open_extractor(self) -> PendingExtractor | None:
         settings, model = self.settings, self._model
         if model is None:
             return None
-        extractor = Extractor.of(self.graph, model, self.registry, settings.llm, settings.limits, settings.ingest)
+        extractor = PendingExtractor.of(
+            self.graph, model, self.registry, settings.llm, settings.limits, settings.ingest
+        )
         self._stack.push_async_callback(extractor.close)
         return extractor
 
@@ -213,6 +219,11 @@ class Standalone:
             folder.mark_compared()
             _log.info("compared the stores after an unclean stop", **result.counts)
 
+    def _mark_compared(self, index: Index) -> None:
+        folder = self.folders.of(index.model)
+        if folder is not None:
+            folder.mark_compared()
+
     @property
     def vectors(self) -> VectorStore:
         """The index in use."""
@@ -232,6 +243,8 @@ class Standalone:
 
     def start_indexer(self) -> None:
         """Start the indexer, the scheduled jobs and the rebuilding of a lost index, until ``close``."""
+        if self._ingest.extractor is None:
+            _log.info(NOTHING_EXTRACTED)
         start_background_task(self.indexer.run(), self._stack, "indexer")
         start_background_task(self.expiry.run(self.settings.ingest.expiry_seconds), self._stack, "expiry")
         if self._uses is not None:
@@ -240,7 +253,7 @@ class Standalone:
             start_background_task(work, self._stack, name)
         if self.extractor is not None:
             start_background_task(self.extractor.run(), self._stack, "extractor")
-        start_background_task(self.reindexing.rebuild(), self._stack, "rebuilding")
+        start_background_task(rebuild(self.graph, self.indexes, self._mark_compared), self._stack, "rebuilding")
 
     async def close(self) -> None:
         """Close everything in reverse order. Safe to call twice."""
@@ -293,7 +306,7 @@ class Standalone:
             indexes=indexes,
             model=self._model,
             index_queued=self._index_queued,
-            files=EmbeddedFiles(self.graph, self.folders),
+            files=EmbeddedFiles(self.data_dir.path, self.graph, self.folders),
             mirror=Mirror.of(self.graph, self.settings.mirror),
         )
 

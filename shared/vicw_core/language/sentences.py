@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from sentencex import get_sentence_boundaries
 
-from vicw_core.language.tokens import Span
+from vicw_shared.text import Span
 
 _MAX_CHARS = 2_000
 """Maximum characters of a sentence. Text without sentences (a table, a log) is split at lines, then at this length."""

@@ -22,29 +22,29 @@ KEY = "VICW_API_KEY"
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class ServerAddress:
     """A server that has the memory open. ``token`` is a key, or what the owner of its data directory sends."""
 
     url: str
     token: str | None = field(default=None, repr=False)
 
     @classmethod
-    def at(cls, url: str) -> Server:
+    def at(cls, url: str) -> ServerAddress:
         """Return the server at an address, with the key in ``VICW_API_KEY`` if it is set."""
         return cls(url, os.environ.get(KEY) or None)
 
 
 def call[R: Message, I: Message](
-    server: Server, operation: Operation[Any, Any, R, I], request: Message, report: Report[I]
+    server: ServerAddress, operation: Operation[Any, Any, R, I], request: Message, report: Report[I]
 ) -> R:
     """Have a server run an operation; return its result.
 
     Raises the error that the operation raises there, UnavailableError if the server does not answer or ends
     meanwhile, and FatalError if what answers is no such server.
     """
-    headers: dict[str, str | bytes] = {"Content-Type": "application/json"}
+    headers = {b"Content-Type": b"application/json"}
     if server.token is not None:
-        headers["Authorization"] = f"Bearer {server.token}".encode()
+        headers[b"Authorization"] = f"Bearer {server.token}".encode()
     body = request.model_dump_json(exclude_defaults=True)
     line_model = OperationLine[operation.item, operation.result]  # type: ignore[name-defined]
     timeout = httpx.Timeout(_SILENCE_SECONDS, connect=_CONNECT_SECONDS)
@@ -76,7 +76,7 @@ def call[R: Message, I: Message](
     )
 
 
-def _refusal(server: Server, status: int, body: bytes) -> Exception:
+def _refusal(server: ServerAddress, status: int, body: bytes) -> Exception:
     try:
         problem = Problem.model_validate_json(body)
     except ValidationError:

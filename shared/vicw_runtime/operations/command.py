@@ -12,7 +12,7 @@ from typing import Annotated, Any, Protocol
 import typer
 
 from vicw_runtime.logs import configure_logs
-from vicw_runtime.operations.client import Server, call
+from vicw_runtime.operations.client import ServerAddress, call
 from vicw_runtime.operations.console import fail, progress_bar
 from vicw_runtime.operations.memory import Stores
 from vicw_runtime.operations.operation import Opening, Operation, Report
@@ -57,7 +57,7 @@ class Place:
 class Access(Protocol):
     """The ways of an installation to a memory. The root of the commands carries it as the context's object."""
 
-    def server(self, place: Place) -> Server | None:
+    def server(self, place: Place) -> ServerAddress | None:
         """Return the server to call; None if no server has this memory open."""
         ...
 

@@ -7,6 +7,7 @@ from vicw_shared.ports.archive import GraphArchive, GraphSnapshot
 from vicw_shared.ports.audit import MAX_UNEXPECTED, ChainLink, GraphAudit
 from vicw_shared.ports.embedder import NO_MODEL, Embedder, Lane, ModelChange, ModelIdentity, Models
 from vicw_shared.ports.erasure import EngineFiles, ErasurePart, Erasures, MirrorFiles
+from vicw_shared.ports.extraction import Extractor
 from vicw_shared.ports.graph import (
     GraphStore,
     ItemRef,
@@ -79,6 +80,7 @@ __all__ = [
     "EngineFiles",
     "ErasurePart",
     "Erasures",
+    "Extractor",
     "Finish",
     "Flow",
     "FlowEvents",

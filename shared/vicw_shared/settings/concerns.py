@@ -158,6 +158,11 @@ class IngestSettings(BaseSettings):
         description="Treatment of keys, tokens, passwords and private keys in ingested text: `mask` (only their kind "
         "is stored), `refuse` (the request is refused), `off` (they are stored)",
     )
+    extractor: str | None = Field(
+        None,
+        description="Name of the extractor that reads the texts (`english`), where several are installed; default: the "
+        "one that is. `none`: no extraction by rules, but for code",
+    )
     chunk_chars: int = Field(1200, ge=100, description="Target size of a passage, in characters")
     batch: int = Field(64, gt=0, description="Texts sent to the embedder at once")
     duplicate_chars: int = Field(

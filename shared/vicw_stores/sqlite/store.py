@@ -7,7 +7,9 @@ import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from itertools import batched
+from pathlib import Path
 
+from vicw_shared.errors import DataDirError
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.model.names import UNCOUNTED
 from vicw_shared.ports import (
@@ -51,6 +53,8 @@ from vicw_stores.sqlite.uses import SqliteUses
 from vicw_stores.sqlite.words import Domains, read_triggered
 from vicw_stores.sqlite.writer import Writer
 
+GRAPH = "graph.sqlite3"
+"""Name of the graph's file in a data directory."""
 CACHED_NODES = 20_000
 _BATCH = 500
 
@@ -83,7 +87,7 @@ class SqliteGraphStore(SqliteScans):
             (require_current if beside else migrate)(connection)
             cache.watch(connection)
 
-        database = SqliteDatabase(data_dir.path / "graph.sqlite3", prepare, mapped_mb=mapped_mb)
+        database = SqliteDatabase(data_dir.path / GRAPH, prepare, mapped_mb=mapped_mb)
         super().__init__(database)
         self._cache = cache
         self._write = write = Writer(database, cache.commit)
@@ -180,3 +184,9 @@ class SqliteGraphStore(SqliteScans):
 
     async def close(self) -> None:
         await asyncio.to_thread(self._database.close)
+
+
+def require_store(path: Path) -> None:
+    """Raise DataDirError if there is no store at ``path``: a wrong path must not make a new one."""
+    if not (path / GRAPH).exists():
+        raise DataDirError(f"{path} holds no store. `vicw serve` creates one; --data-dir names another")

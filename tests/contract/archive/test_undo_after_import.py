@@ -59,7 +59,7 @@ async def undoable_steps(side: Side) -> list[MaintenanceStep]:
 
 async def undo_step(side: Side, step: MaintenanceStep) -> Any:
     if step.task == DREAM:
-        return await Dreamer(side.graph, side.indexer.indexes, registries().edges, side.indexer).undo(
+        return await Dreamer(side.graph, side.indexer.indexes, registries().edges, side.indexer, None).undo(
             step.id, now=LATER, grace=GRACE
         )
     if step.task == RESOLVE:

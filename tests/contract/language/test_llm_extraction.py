@@ -15,11 +15,11 @@ import pytest
 from support.fakes.chat_server import NOTHING, Reply, chat_response, error_response, extraction_json
 from support.stores.llm_extraction import claim, open_story_with_model
 from support.stores.pairs import Side, asked_for
-from vicw_ingest.extraction.model import TextExtraction
 from vicw_ingest.llm_queue.commit import ExtractionCommit
 from vicw_shared.clock import now
 from vicw_shared.errors import OverloadedError, UnavailableError
 from vicw_shared.model import Edge, EdgeRegistry
+from vicw_shared.model.extraction import TextExtraction
 from vicw_shared.ports import Backlog
 from vicw_shared.wire.ingest import ExtractionState
 

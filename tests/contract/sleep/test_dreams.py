@@ -18,7 +18,7 @@ from contract.sleep.test_consolidation_job import run as consolidate
 from support.documents.mirror_pages import everything, pages
 from support.generators.example_count import TIMES
 from support.stores.kills import killed_at_step
-from support.stores.pairs import START, Side, asked_for, embedded
+from support.stores.pairs import EXTRACTOR, START, Side, asked_for, embedded
 from vicw_core.graph.dreams import is_dreamt
 from vicw_core.graph.edge_factory import DREAM, EdgeFactory
 from vicw_shared.errors import MissingRecordError
@@ -67,7 +67,7 @@ async def tell(side: Side, *told: dict[str, Any], tenant: str = "t", **fields: A
 
 
 def dream(side: Side, **fields: Any) -> Dreamer:
-    return Dreamer(side.graph, side.indexer.indexes, REGISTRY, side.indexer, **fields)
+    return Dreamer(side.graph, side.indexer.indexes, REGISTRY, side.indexer, EXTRACTOR, **fields)
 
 
 async def run(side: Side, rules: DreamRules = _RULES, **how: Any) -> DreamReport:

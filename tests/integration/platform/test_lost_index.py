@@ -12,7 +12,7 @@ from support.fakes.embedding_server import EmbeddingServer, serve_embeddings
 from vicw_shared.errors import UnavailableError
 from vicw_sleep.reconcile.model import ReconcileBookmark
 from vicw_sleep.reconcile.service import reconcile
-from vicw_standalone.reindex.platform import open_platform, reindex
+from vicw_standalone.index_engines.qdrant import open_reindexing
 
 
 @pytest.fixture
@@ -92,8 +92,8 @@ async def test_reindex_fills_a_lost_collection() -> None:
     async with engines() as opened:
         await fill(opened, "a", "b", "c")
         await lose()
-        async with open_platform() as platform:
-            done = await reindex(platform, None, lambda *_: None)
+        async with open_reindexing() as platform:
+            done = await platform.run(None, lambda *_: None)
         assert (done.embedded, done.passages) == (3, 3)
         await opened.restore_index()
         assert opened.indexes.rebuilding is None

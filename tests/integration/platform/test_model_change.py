@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,8 @@ from vicw_runtime.indexes import wait_for_followers
 from vicw_runtime.platform.engines import Engines
 from vicw_shared.errors import MissingRecordError, ModelMismatchError, StateConflictError
 from vicw_shared.ports import ModelChange, ModelIdentity
-from vicw_standalone.reindex.platform import Platform, drop_old, open_platform, reindex, status
+from vicw_sleep.reindex.service import Reindexing
+from vicw_standalone.index_engines.qdrant import open_reindexing
 
 KNOWN_SECONDS = 0.3
 
@@ -37,13 +39,16 @@ def embedding_url(old: EmbeddingServer, new: EmbeddingServer) -> str:
     return f"{old.url},{new.url}"
 
 
-async def change(platform: Platform, model: str | None = None) -> Any:
-    return await reindex(platform, model, lambda *_: None, partial(wait_for_followers, KNOWN_SECONDS))
+def open_platform() -> AbstractAsyncContextManager[Reindexing]:
+    return open_reindexing(partial(wait_for_followers, KNOWN_SECONDS))
+
+
+async def change(platform: Reindexing, model: str | None = None) -> Any:
+    return await platform.run(model, lambda *_: None)
 
 
 async def identity(opened: Engines, name: str) -> ModelIdentity:
-    async with open_platform() as platform:
-        return (await platform.indexes.servers.find_by_name(name))[1]
+    return (await opened.platform.servers.find_by_name(name))[1]
 
 
 async def test_reindex_switches_the_model_and_drop_old_removes_the_previous_index(
@@ -60,9 +65,9 @@ async def test_reindex_switches_the_model_and_drop_old_removes_the_previous_inde
         asked = len(old.texts)
         await fill(opened, "d")
         assert (len(old.texts), new.texts[-1]) == (asked, "[Domain: d] [Type: s] text of d")
-        lines = "\n".join((await status(platform)).lines())
+        lines = "\n".join((await platform.status()).lines())
         assert "4 passages" in lines
-        assert [model.name for model in await drop_old(platform)] == ["old"]
+        assert [model.name for model in await platform.drop_old()] == ["old"]
         assert (await change(platform)).embedded == 0, "the index in use has everything"
 
 
@@ -77,27 +82,26 @@ async def test_a_reindex_killed_after_the_alias_swap_continues_without_mismatch(
         await fill(opened, "a")
         other = await identity(opened, "new")
         used = opened.indexes.read_index.model
+        collections = opened.platform.collections
+        await collections.swap(await collections.ensure(other))
     async with open_platform() as platform:
-        name = await platform.indexes.collections.ensure(other)
-        await platform.indexes.collections.swap(name)
         await platform.graph.record.set_model(used, ModelChange(other))
         async with engines() as opened:
             assert opened.indexes.read_index.model == used, "the graph's word counts"
             assert (await opened.indexes.write_index()).model == used
-        with pytest.raises(StateConflictError, match="not over"):
-            await drop_old(platform)
+        with pytest.raises(StateConflictError, match="is in progress"):
+            await platform.drop_old()
         assert (await change(platform)).model == other, "it goes on"
         assert (await platform.graph.record.models()).used == other
 
 
 async def test_a_model_mismatch_of_graph_and_alias_names_the_reindex_command() -> None:
     async with engines() as opened:
-        other = await identity(opened, "new")
-    async with open_platform() as platform:
-        await platform.indexes.collections.swap(await platform.indexes.collections.ensure(other))
-        with pytest.raises(ModelMismatchError, match="vicw reindex --platform"):
-            async with engines():
-                pass
+        collections = opened.platform.collections
+        await collections.swap(await collections.ensure(await identity(opened, "new")))
+    with pytest.raises(ModelMismatchError, match="vicw reindex --platform"):
+        async with engines():
+            pass
 
 
 async def test_reindex_leaves_a_model_whose_embedding_server_is_gone(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,12 +26,18 @@ from vicw_standalone.cli import app
 from vicw_standalone.wiring import Standalone
 
 
+class _Server(uvicorn.Server):
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals alone: this is no main thread."""
+        yield
+
+
 @asynccontextmanager
 async def serve(app: FastAPI) -> AsyncIterator[str]:
     """Serve an application over HTTP; yield its address."""
     listener = listen("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="on", timeout_graceful_shutdown=1))
-    server.capture_signals = suppress  # type: ignore[method-assign] - of a thread
+    server = _Server(uvicorn.Config(app, log_config=None, lifespan="on", timeout_graceful_shutdown=1))
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         while not server.started:  # noqa: ASYNC110 - it has no event

@@ -9,7 +9,7 @@ from typing import Any
 
 from support.fakes.chat_server import Chat, Reply, serve_chat
 from support.stores.pairs import Side
-from vicw_ingest.llm_queue.extractor import Extractor
+from vicw_ingest.llm_queue.extractor import PendingExtractor
 from vicw_ingest.llm_queue.requests import ExtractionBackend
 from vicw_runtime.model_servers.openai_language import OpenAILanguageModel
 from vicw_shared.model import EdgeRegistry
@@ -23,7 +23,7 @@ class Story:
 
     side: Side
     chat: Chat
-    extractor: Extractor
+    extractor: PendingExtractor
 
     async def ingest(self, *items: dict[str, Any], context: str = "c", **fields: Any) -> IngestResponse:
         body = {"context": context, "items": items, "extract": "llm", **fields}
@@ -56,7 +56,7 @@ async def open_story_with_model(
         model = OpenAILanguageModel(base_url=chat.url, model="m", retry_seconds=0.0, timeout_seconds=2)
         llm = LlmSettings(**{"repairs": 0, **settings})
         registry = EdgeRegistry.with_core_types()
-        extractor = Extractor.of(side.graph, model, registry, llm, LimitSettings(), IngestSettings())
+        extractor = PendingExtractor.of(side.graph, model, registry, llm, LimitSettings(), IngestSettings())
         try:
             yield Story(replace(side, model=ExtractionBackend(extractor, extractor)), chat, extractor)
         finally:

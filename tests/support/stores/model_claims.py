@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vicw_core.language.tokens import Span
-from vicw_ingest.extraction.model import (
+from vicw_ingest.llm_queue.commit import ExtractionCommit
+from vicw_shared.clock import now
+from vicw_shared.model import EdgeRegistry, Label
+from vicw_shared.model.extraction import (
     SPEAKER,
     STATEMENT,
     AttributeClaim,
@@ -13,11 +15,9 @@ from vicw_ingest.extraction.model import (
     ExtractedEvent,
     TextExtraction,
 )
-from vicw_ingest.llm_queue.commit import ExtractionCommit
-from vicw_shared.clock import now
-from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.ports import GraphTransaction, Store
 from vicw_shared.settings import IngestSettings
+from vicw_shared.text import Span
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ from vicw_retrieval.access.scope import scope_of
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_runtime.indexes import Index, Indexes
+from vicw_shared.extensions import load_extractor
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.ports import Edges, Lane, ModelIdentity, Nodes, Point, VectorStore
 from vicw_shared.settings import IngestSettings, LimitSettings, RetrievalSettings
@@ -48,6 +49,7 @@ from vicw_stores.edge import EdgeVectorStore
 from vicw_stores.qdrant import QdrantVectorStore
 from vicw_stores.sqlite import SqliteGraphStore
 
+EXTRACTOR = load_extractor(None)
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 """The first instant of every story; each operation takes a minute."""
 _UNWAITED: dict[str, Any] = {"wait": False}
@@ -126,7 +128,9 @@ class Side:
     def _ports(self) -> IngestPorts:
         settings = IngestSettings(chunk_chars=100)
         registry = EdgeRegistry.with_core_types()
-        return IngestPorts.of(self.graph, self.indexer, registry, LimitSettings(), settings, model=self.model)
+        return IngestPorts.of(
+            self.graph, self.indexer, registry, LimitSettings(), settings, extractor=EXTRACTOR, model=self.model
+        )
 
     async def lose(self, every: int) -> tuple[int, int]:
         """Lose every so many-th point, gain one that nobody knows; bring the stores to agreement."""

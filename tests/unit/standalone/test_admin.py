@@ -27,7 +27,7 @@ from vicw_standalone.app import create_standalone_app
 @pytest.fixture
 async def changeable(store: Path) -> AsyncIterator[Memory]:
     async with open_memory(store, HashEmbedder("old"), HashEmbedder("new")) as memory:
-        memory.standalone.reindexing.grace_seconds = 0
+        memory.standalone.index_engine.grace_seconds = 0
         await memory.ingest({"id": "a", "text": "a zebra crosses"})
         yield memory
 

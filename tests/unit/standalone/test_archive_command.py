@@ -152,7 +152,7 @@ def test_backup_keeps_the_latest_and_restore_brings_keys_back(
 ) -> None:
     key = vicw("keys", "create", "--data-dir", filled).stdout.split("_")[1]
     names = iter(f"vicw-2026010{n}T000000Z" for n in range(1, 9))
-    monkeypatch.setattr("vicw_standalone.archive.backups.name_at", lambda at: next(names))
+    monkeypatch.setattr("vicw_sleep.archive.backups.name_at", lambda at: next(names))
     backups = tmp_path / "backups"
     for extra in ((), ("--compress",), ("--compress", "--keep", "2")):
         assert vicw("backup", "--to", backups, "--data-dir", filled, *extra).exit_code == 0
@@ -178,7 +178,7 @@ def test_a_new_backup_is_kept_beside_ones_with_later_dates(
     filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = iter(f"vicw-{year}0101T000000Z" for year in (2030, 2031, 2026))
-    monkeypatch.setattr("vicw_standalone.archive.backups.name_at", lambda at: next(names))
+    monkeypatch.setattr("vicw_sleep.archive.backups.name_at", lambda at: next(names))
     for keep in ("3", "3", "2"):
         done = vicw("backup", "--to", tmp_path / "backups", "--keep", keep, "--data-dir", filled)
         assert done.exit_code == 0

@@ -14,10 +14,10 @@ from prometheus_client import REGISTRY
 
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import Memory, open_memory, settings_for
+from support.stores.reindexed import reindexed
 from vicw_shared.clock import now
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import PendingPoint
-from vicw_standalone.reindex import local
 from vicw_stores.edge import EdgeVectorStore
 
 ITEMS: list[dict[str, Any]] = [
@@ -179,7 +179,7 @@ async def test_passages_waiting_are_counted_per_tenant_and_unknown_at_first(stor
 
 
 async def test_vicw_reindex_rebuilds_a_lost_index(lost: Path) -> None:
-    done = await local.reindex(settings_for(lost), None, lambda *_: None, HashEmbedder())
+    done = await reindexed(settings_for(lost), None, HashEmbedder())
     assert (done.embedded, done.passages) == (3, 3)
     async with open_memory(lost) as memory:
         assert (await memory.retrieve("harbour")).degraded == ()
@@ -198,7 +198,7 @@ async def test_an_interrupted_vicw_reindex_leaves_the_index_marked_as_rebuilding
             raise RuntimeError("cut off")
 
     with pytest.raises(RuntimeError):
-        await local.reindex(settings_for(lost), None, lambda *_: None, Unable())
+        await reindexed(settings_for(lost), None, Unable())
     async with without_vectors(lost) as memory:
         assert (await memory.retrieve("harbour")).degraded == LEFT_OUT
         assert "lost and is being rebuilt" in "\n".join((await memory.standalone.reindexing.status()).lines())

@@ -14,12 +14,12 @@ import pytest
 
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import Memory, open_memory, settings_for
+from support.stores.reindexed import reindexed
 from vicw_runtime.platform.settings import PlatformSettings
 from vicw_shared.errors import InvalidInputError, ModelMismatchError, SettingsError
 from vicw_shared.ports import NO_MODEL, Lane, ModelChange
 from vicw_shared.settings import StorageSettings
 from vicw_standalone.doctor import Severity, examine
-from vicw_standalone.reindex import local
 from vicw_standalone.settings import StandaloneSettings
 
 FILLER = tuple({"id": f"f{n}", "text": f"Nothing of any weight, line {n}: rain, bread, socks {n}."} for n in range(30))
@@ -151,7 +151,7 @@ async def test_turning_vectors_off_keeps_the_index_and_reindex_restores_it(store
     with pytest.raises(ModelMismatchError, match=r"no vectors.*vicw reindex.*VICW_EMBEDDER=none"):
         async with open_memory(store):
             pass
-    done = await local.reindex(settings_for(store), None, lambda *_: None, embedder)
+    done = await reindexed(settings_for(store), None, embedder)
     assert (done.before, done.embedded) == (NO_MODEL, 1)
     assert [text for lane, text in embedder.seen if lane is Lane.BULK and "boat" in text] == []
     async with open_memory(store) as memory:
@@ -163,13 +163,13 @@ async def test_reindex_of_a_store_without_vectors_requires_a_model_name(store: P
     async with open_without_vectors(store) as memory:
         await memory.ingest({"id": "a", "text": "an apple"})
     with pytest.raises(SettingsError, match=r"VICW_EMBEDDER is none.*vicw reindex --model NAME"):
-        await local.reindex(settings_without_vectors(store), None, lambda *_: None)
+        await reindexed(settings_without_vectors(store), None)
     async with open_memory(store, vectors=False) as memory:
         reindexing = memory.standalone.reindexing
-        reindexing.grace_seconds = 0
+        memory.standalone.index_engine.grace_seconds = 0
         with pytest.raises(InvalidInputError, match="vicw reindex --model NAME"):
             await reindexing.start(None)
-    done = await local.reindex(settings_without_vectors(store), "hash", lambda *_: None, HashEmbedder())
+    done = await reindexed(settings_without_vectors(store), "hash", HashEmbedder())
     assert (done.before, done.embedded) == (NO_MODEL, 1)
     async with open_memory(store) as memory:
         assert await memory.found("apple", channels=["dense"]) == ["a"]
@@ -179,7 +179,7 @@ async def test_online_reindex_adds_vectors_while_full_text_answers(store: Path) 
     async with open_memory(store, HashEmbedder(), vectors=False) as memory:
         await memory.ingest({"id": "a", "text": "an apple"})
         reindexing = memory.standalone.reindexing
-        reindexing.grace_seconds = 0
+        memory.standalone.index_engine.grace_seconds = 0
         await reindexing.start("hash")
         async with asyncio.timeout(20):
             while reindexing.work.running:
@@ -201,7 +201,7 @@ async def test_an_interrupted_reindex_from_no_vectors_continues(store: Path) -> 
         await memory.standalone.graph.record.set_model(NO_MODEL, ModelChange(model))
     async with open_without_vectors(store) as memory:
         assert await memory.found("apple") == ["a"]
-    done = await local.reindex(settings_without_vectors(store), None, lambda *_: None, HashEmbedder())
+    done = await reindexed(settings_without_vectors(store), None, HashEmbedder())
     assert (done.model, done.embedded) == (model, 1)
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from training.language import measure, quantise, train_tagger
 from training.treebank import read
-from vicw_core.language.tagger import TAGS
+from vicw_english.tagging.tagger import TAGS
 
 
 def treebank(path: Path, names: str, verbs: str) -> Path:

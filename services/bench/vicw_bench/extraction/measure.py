@@ -10,12 +10,12 @@ from itertools import batched
 from statistics import fmean
 
 from vicw_bench.extraction.labelled import CauseSentence, Fact, FactSentence, joined, token_overlap
-from vicw_core.language.analysis import Analyst, Sentence, Word
-from vicw_ingest.extraction.model import SourceText
-from vicw_ingest.extraction.rules.agents import agents_of
-from vicw_ingest.extraction.rules.causes import causes_in
-from vicw_ingest.extraction.rules.extractor import RuleExtractor
-from vicw_ingest.extraction.rules.names import names_in
+from vicw_english.agents import agents_of
+from vicw_english.causes import causes_in
+from vicw_english.extractor import EnglishExtractor
+from vicw_english.names import names_in
+from vicw_english.tagging.analysis import Analyst, Sentence, Word
+from vicw_shared.model.extraction import SourceText
 from vicw_shared.progress import Progress, silent
 
 _BATCH = 100
@@ -126,7 +126,7 @@ def _analysed(texts: Sequence[str], step: str, progress: Progress) -> Iterator[S
 def sentences_per_second(texts: Sequence[str]) -> float:
     """Return how many sentences a second of processor time are read, all rules together."""
     sentences = sum(map(len, Analyst().analyse(texts)))
-    reader, sources = RuleExtractor(), [SourceText(text, _AT) for text in texts]
+    reader, sources = EnglishExtractor(), [SourceText(text, _AT) for text in texts]
     reader.extract(sources[:50])
     started = time.process_time()
     reader.extract(sources)

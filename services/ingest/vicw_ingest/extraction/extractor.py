@@ -1,4 +1,4 @@
-"""Extraction without an LLM: rules for sentences, parsers for code. Runs in one thread, off the event loop."""
+"""Extraction without an LLM: parsers for code, an extractor for prose. Runs in one thread, off the event loop."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import replace
-from functools import cache
 
 import structlog
 from prometheus_client import Counter
@@ -19,8 +18,9 @@ from vicw_ingest.extraction.code.fences import blank_out, fences
 from vicw_ingest.extraction.code.languages import languages_of_path
 from vicw_ingest.extraction.code.trace_mapper import map_traces, traces_in
 from vicw_ingest.extraction.code.worker_process import analyse_code
-from vicw_ingest.extraction.model import SourceText, TextExtraction
-from vicw_ingest.extraction.rules.extractor import RuleExtractor
+from vicw_ingest.extraction.model import ItemText
+from vicw_shared.model.extraction import TextExtraction
+from vicw_shared.ports import Extractor
 
 _log = structlog.get_logger()
 FAILED = Counter("vicw_ingest_extraction_failures_total", "Texts that the rules could not read; stored without")
@@ -30,31 +30,32 @@ _THREAD = ThreadPoolExecutor(1, thread_name_prefix="reader")
 """One thread per process: extraction is CPU-bound, and its models are large."""
 
 
-async def extract(sources: Sequence[SourceText]) -> list[TextExtraction]:
-    """Return the extraction of each text; an empty one if extraction fails, because the text is stored anyway."""
-    return await asyncio.get_running_loop().run_in_executor(_THREAD, _extract, sources)
+async def extract(sources: Sequence[ItemText], extractor: Extractor | None) -> list[TextExtraction]:
+    """Return the extraction of each text; an empty one if extraction fails, because the text is stored anyway.
+
+    Without an ``extractor``, only code is extracted.
+    """
+    return await asyncio.get_running_loop().run_in_executor(_THREAD, _extract, sources, extractor)
 
 
-@cache
-def _rules() -> RuleExtractor:
-    return RuleExtractor()
-
-
-def _extract(sources: Sequence[SourceText]) -> list[TextExtraction]:
+def _extract(sources: Sequence[ItemText], extractor: Extractor | None) -> list[TextExtraction]:
     codes = [code for source in sources for code in _in_batch(_extract_code, [source], ("", TextExtraction()))]
+    if extractor is None:
+        return [extraction for _, extraction in codes]
     prose = [replace(source, text=rest) for source, (rest, _) in zip(sources, codes, strict=True)]
-    extractions = _in_batch(_rules().extract, prose, TextExtraction())
+    extractions = _in_batch(extractor.extract, prose, TextExtraction())
     for extraction, (_, code) in zip(extractions, codes, strict=True):
         extraction.add(code)
     return extractions
 
 
-def _in_batch[R](
-    function: Callable[[Sequence[SourceText]], list[R]], sources: Sequence[SourceText], default: R
-) -> list[R]:
+def _in_batch[R](function: Callable[[Sequence[ItemText]], list[R]], sources: Sequence[ItemText], default: R) -> list[R]:
     """Process the texts as one batch; if it fails, one by one, so that one bad text does not affect the others."""
     try:
-        return function(sources)
+        results = function(sources)
+        if len(results) != len(sources):
+            raise ValueError(f"{len(results)} extractions of {len(sources)} texts")
+        return results
     except Exception:
         _log.exception("texts could not be read by rules", texts=len(sources))
         if len(sources) > 1:
@@ -63,12 +64,12 @@ def _in_batch[R](
         return [deepcopy(default)]
 
 
-def _extract_code(sources: Sequence[SourceText]) -> list[tuple[str, TextExtraction]]:
+def _extract_code(sources: Sequence[ItemText]) -> list[tuple[str, TextExtraction]]:
     """Return the prose of each text, with blanks in place of code, and the extraction of the code."""
     return [_whole_code(source) or _embedded_code(source) for source in sources]
 
 
-def _whole_code(source: SourceText) -> tuple[str, TextExtraction] | None:
+def _whole_code(source: ItemText) -> tuple[str, TextExtraction] | None:
     if not source.may_be_code:
         return None
     code = analyse_code(source.text, path=source.path)
@@ -84,7 +85,7 @@ def _whole_code(source: SourceText) -> tuple[str, TextExtraction] | None:
     return "", map_code(code, "code", 0, source.name, whole=True)
 
 
-def _embedded_code(source: SourceText) -> tuple[str, TextExtraction]:
+def _embedded_code(source: ItemText) -> tuple[str, TextExtraction]:
     extraction, spans = TextExtraction(), []
     for number, fence in enumerate(fences(source.text) if "```" in source.text or "~~~" in source.text else ()):
         spans.append(fence.span)
@@ -102,7 +103,7 @@ def _embedded_code(source: SourceText) -> tuple[str, TextExtraction]:
     return blank_out(source.text, spans) if spans else source.text, extraction
 
 
-def _commits(source: SourceText) -> list[Commit]:
+def _commits(source: ItemText) -> list[Commit]:
     """Return the commits in a text. A text with a speaker has none, unless it is a commit: the speaker wrote it."""
     if source.speaker is not None and not source.is_commit:
         return []

@@ -19,9 +19,8 @@ from typing import Final
 import structlog
 from prometheus_client import Counter, Gauge
 
-from vicw_core.index.points import lexical_point, payload_of
+from vicw_core.index.points import PassagePointBuilder, lexical_point, payload_of
 from vicw_ingest.index.leases import ClaimedEntries, Lease
-from vicw_ingest.index.points import PassagePointBuilder
 from vicw_ingest.knowledge.bridges.builder import BridgeBuilder
 from vicw_ingest.knowledge.bridges.candidates import NewPassage
 from vicw_runtime.indexes import Index, Indexes

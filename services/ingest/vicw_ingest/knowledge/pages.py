@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from vicw_ingest.extraction.code.languages import languages_of_path
-from vicw_ingest.extraction.model import TextExtraction
 from vicw_ingest.knowledge.frontmatter import FrontMatter, front_matter
 from vicw_ingest.knowledge.links import LinkKind, PageLink
 from vicw_ingest.knowledge.markdown import Heading, outline
 from vicw_ingest.knowledge.subjects import NOTHING, Subjects, subjects_of
 from vicw_shared.errors import FieldProblem, InvalidInputError
+from vicw_shared.model.extraction import TextExtraction
 from vicw_shared.model.knowledge import FILE, PAGE
 from vicw_shared.settings import LimitSettings
 from vicw_shared.text import fold_case, lines_of, visible

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from vicw_ingest.extraction.linking.model import ItemExtraction
-from vicw_ingest.extraction.model import TextExtraction
 from vicw_ingest.plan.builder import WritePlanBuilder
 from vicw_ingest.versions.supersession import Supersession
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import DESCRIPTION
+from vicw_shared.model.extraction import TextExtraction
 from vicw_shared.ports import Direction, GraphTransaction
 from vicw_shared.text import fold_case
 from vicw_shared.uids import context_uid

@@ -1,4 +1,4 @@
-"""Extractor: runs pending extractions with a language model in the background.
+"""PendingExtractor: runs pending extractions with a language model in the background.
 
 While the model is unavailable, items wait. A text that the model fails on is postponed, longer each time, and given up
 after ``max_tries`` tries. The item is stored and found by all other means in any case.
@@ -18,11 +18,11 @@ import structlog
 from prometheus_client import Counter, Gauge
 
 from vicw_ingest.extraction.llm.model_extractor import ExtractionError, ModelExtractor
-from vicw_ingest.extraction.model import SourceText
 from vicw_ingest.llm_queue.commit import ExtractionCommit
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.model import EdgeRegistry, Label, Node
+from vicw_shared.model.extraction import SourceText
 from vicw_shared.ports import Direction, LanguageModel, PendingExtraction, Store
 from vicw_shared.settings import IngestSettings, LimitSettings, LlmSettings
 from vicw_shared.telemetry.spans import SpanRole, entry_span
@@ -46,7 +46,7 @@ DEAD = Gauge("vicw_llm_dead_items", "Extractions given up", multiprocess_mode=_N
 
 
 @dataclass(slots=True)
-class Extractor:
+class PendingExtractor:
     """Extract claimed items, ``at_once`` texts at a time. Several may run at once, in one process or many."""
 
     graph: Store
@@ -70,7 +70,7 @@ class Extractor:
         llm: LlmSettings,
         limits: LimitSettings,
         ingest: IngestSettings,
-    ) -> Extractor:
+    ) -> PendingExtractor:
         """Return an extractor with the limits of the settings."""
         return cls(graph, model, registry, llm, limits.extracted, ingest.hub_edges)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vicw_ingest.llm_queue.extractor import Extractor
+from vicw_ingest.llm_queue.extractor import PendingExtractor
 from vicw_shared.ports import PendingExtractions, WorkQueue
 from vicw_shared.wire.ingest import Extract, ExtractionState, IngestedItem, IngestRequest, IngestResponse
 
@@ -13,7 +13,7 @@ from vicw_shared.wire.ingest import Extract, ExtractionState, IngestedItem, Inge
 class ExtractionBackend:
     """The extractor, and the queue to wake for items that no request waits for."""
 
-    extractor: Extractor
+    extractor: PendingExtractor
     queue: WorkQueue
 
 

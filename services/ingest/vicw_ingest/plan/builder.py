@@ -14,7 +14,6 @@ from vicw_ingest.extraction.caller import EdgeEnd
 from vicw_ingest.extraction.linking.linker import EntityLinker
 from vicw_ingest.extraction.linking.model import ItemExtraction
 from vicw_ingest.extraction.linking.previous_turn import previous_turns
-from vicw_ingest.extraction.model import TextExtraction
 from vicw_ingest.identity.users import STATED_BY, USER, UserPersons
 from vicw_ingest.plan.caller_extraction import CallerExtraction
 from vicw_ingest.plan.drafts import ItemDraft, speaker_subtype
@@ -22,6 +21,7 @@ from vicw_ingest.plan.named_entities import NamedEntities
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import IS_PERSON
+from vicw_shared.model.extraction import TextExtraction
 from vicw_shared.model.text_keys import text_key
 from vicw_shared.ports import GraphTransaction
 from vicw_shared.text import fold_case

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from vicw_ingest.extraction.code.commits import Commit, parse_commit, parse_commits
 from vicw_ingest.extraction.code.languages import languages_of_path
-from vicw_ingest.extraction.model import SourceText
+from vicw_ingest.extraction.model import ItemText
 from vicw_ingest.plan.chunking import split_passages
 from vicw_shared.domains import CODING, CREATIVE, GENERAL, canonical
 from vicw_shared.model import Label
@@ -84,18 +84,18 @@ def infer_domain(request: IngestRequest) -> str:
     return GENERAL
 
 
-def source_of(item: Item, domain: str, now: datetime) -> SourceText:
+def source_of(item: Item, domain: str, now: datetime) -> ItemText:
     """Return the extractor's input for an item. ``domain`` is the canonical domain of the request."""
     commit = _authored_commit(item) if item.timestamp is None else None
-    return SourceText(
+    return ItemText(
         item.text,
         item.timestamp or _date(commit) or now,
         item.speaker,
-        _may_be_code(item, domain),
         item.name,
         _code_path(item) or item.source,
-        is_commit=_is_commit(item),
+        may_be_code=_may_be_code(item, domain),
         only_by_name=not _is_program(item, domain),
+        is_commit=_is_commit(item),
     )
 
 

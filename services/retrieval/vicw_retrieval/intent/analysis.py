@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from vicw_retrieval.intent.tasks import TaskEvidence, strengths_of
+from vicw_retrieval.intent.task_cues import TaskEvidence, strengths_of
 from vicw_shared.wire.retrieve import Intent, Task
 
 _FACTOR = 6.0

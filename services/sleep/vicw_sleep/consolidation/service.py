@@ -35,13 +35,13 @@ from vicw_shared.ports import (
     WorkQueue,
 )
 from vicw_shared.uids import chunk_uid, make_uid
-from vicw_sleep.consolidation.abstractive_summary import AbstractiveSummarizer
 from vicw_sleep.consolidation.batches import ConsolidationRules, batches, may_consolidate
-from vicw_sleep.consolidation.drafts import SummaryDraft, SummaryDrafter, pending_of, texts_of
 from vicw_sleep.consolidation.llm_requests import LlmRequester
 from vicw_sleep.consolidation.model import SourceEvent
 from vicw_sleep.consolidation.pace import BatchSize
 from vicw_sleep.consolidation.source_reader import ContextRef, FlowBookmark, pages, read_sources
+from vicw_sleep.consolidation.summary.abstractive import AbstractiveSummarizer
+from vicw_sleep.consolidation.summary.drafts import SummaryDraft, SummaryDrafter, pending_of, texts_of
 from vicw_sleep.schedule.scheduler import SliceDeadline
 
 _log = structlog.get_logger()

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from vicw_core.graph.dreams import is_dreamt
 from vicw_shared.model import Node
-from vicw_shared.ports import Direction, GraphStore, VectorStore, look_up
+from vicw_shared.ports import Direction, Extractor, GraphStore, VectorStore, look_up
 from vicw_shared.text import fold_case
-from vicw_sleep.dream.key_phrases import KeyPhrase, analyst, candidates, key_phrases, terms_of
+from vicw_sleep.dream.key_phrases import KeyPhrase, key_phrases, terms_of
 from vicw_sleep.dream.similarity import SimilarItem, same_visibility
 from vicw_sleep.mirror.atoms import Atom
 
@@ -67,17 +67,18 @@ def choose(
 
 @dataclass(frozen=True, slots=True)
 class AutoTagger:
-    """Collects the evidence for tags."""
+    """Collects the evidence for tags. Without an ``extractor`` there are no key phrases."""
 
     graph: GraphStore
     vectors: VectorStore
+    extractor: Extractor | None
 
     async def of(self, atoms: Sequence[Atom], alike: Mapping[str, Sequence[SimilarItem]]) -> dict[str, list[Tag]]:
         """Return, by uid, the candidate tags of each of these items of one tenant and context.
 
         Code has no key phrases. What an item mentions, and its speaker, are joined to it already and are not tags.
         """
-        phrase_counts = await asyncio.to_thread(_candidate_phrases, [atom for atom in atoms if not atom.is_code])
+        phrase_counts = await asyncio.to_thread(self._candidate_phrases, [atom for atom in atoms if not atom.is_code])
         terms = sorted({term for counts in phrase_counts.values() for phrase in counts for term in terms_of(phrase)})
         idf = dict(zip(terms, await self.vectors.idf(terms), strict=True)) if terms else {}
         phrases = {uid: key_phrases(counts, idf) for uid, counts in phrase_counts.items()}
@@ -109,10 +110,11 @@ class AutoTagger:
             names[neighbour.origin] |= set(map(fold_case, (neighbour.node.name, *neighbour.node.aliases)))
         return names
 
-
-def _candidate_phrases(atoms: Sequence[Atom]) -> dict[str, Mapping[str, int]]:
-    analysed = analyst().analyse([atom.text[:_READ_CHARS] for atom in atoms])
-    return {atom.item.uid: candidates(found) for atom, found in zip(atoms, analysed, strict=True)}
+    def _candidate_phrases(self, atoms: Sequence[Atom]) -> dict[str, Mapping[str, int]]:
+        if self.extractor is None:
+            return {}
+        found = self.extractor.noun_phrases([atom.text[:_READ_CHARS] for atom in atoms])
+        return {atom.item.uid: Counter(phrases) for atom, phrases in zip(atoms, found, strict=True)}
 
 
 def _is_tag(node: Node, context: str) -> bool:

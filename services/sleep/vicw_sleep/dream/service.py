@@ -22,6 +22,7 @@ from vicw_core.undo import undoable, undone
 from vicw_runtime.indexes import Indexes
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.ports import (
+    Extractor,
     GraphTransaction,
     Items,
     ItemView,
@@ -93,12 +94,13 @@ class DreamReport:
 
 @dataclass(frozen=True, slots=True)
 class Dreamer:
-    """Adds auto-tags, and undoes that."""
+    """Adds auto-tags, and undoes that. ``extractor`` finds the phrases that become tags; there may be none."""
 
     graph: Store
     indexes: Indexes
     registry: EdgeRegistry
     queue: WorkQueue
+    extractor: Extractor | None
     on_item: OnItem = field(default=lambda dreamt: None)
     progress: Progress = silent
     page: int = PAGE
@@ -173,7 +175,7 @@ class Dreamer:
         vectors = (await self.indexes.write_index()).vectors
         alike = await SimilarityIndex(self.graph, vectors, now).of(atoms)
         embedded = [atom for atom in atoms if atom.item.uid in alike]
-        tags = await AutoTagger(self.graph, vectors).of(embedded, alike)
+        tags = await AutoTagger(self.graph, vectors, self.extractor).of(embedded, alike)
         dreams = []
         for atom in embedded:
             uid = atom.item.uid

@@ -17,15 +17,15 @@ from vicw_shared.extensions import load_registries
 from vicw_shared.ports import ModelIdentity, VectorStore
 from vicw_sleep.archive.exporter import ExportSource
 from vicw_sleep.archive.importer import ImportTarget
+from vicw_sleep.reindex.rebuild import mark_lost
 from vicw_standalone.offline import open_beside, open_offline
-from vicw_standalone.reindex.change import mark_lost
-from vicw_standalone.reindex.remote import Remote
-from vicw_standalone.settings import GRAPH, StandaloneSettings
-from vicw_standalone.vector_folders import folder_of, open_folder
+from vicw_standalone.remote import Remote
+from vicw_standalone.settings import StandaloneSettings
 from vicw_stores.data_dir import DataDir
 from vicw_stores.edge import EdgeVectorStore
+from vicw_stores.edge.folders import folder_of, open_folder
 from vicw_stores.null_engines import NullVectorStore
-from vicw_stores.sqlite import SqliteGraphStore
+from vicw_stores.sqlite import GRAPH, SqliteGraphStore
 from vicw_stores.sqlite.keys import SqliteKeyRing
 
 

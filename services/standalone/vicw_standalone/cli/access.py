@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 
 from vicw_runtime.operations import Opening, Stores
-from vicw_runtime.operations.client import Server
+from vicw_runtime.operations.client import ServerAddress
 from vicw_runtime.operations.command import Place
 from vicw_standalone.cli.console import read_settings
 from vicw_standalone.stores import open_stores
@@ -15,16 +15,16 @@ from vicw_stores.data_dir import DataDir
 class InstalledAccess:
     """``Access`` to a server, to a data directory, and to the platform's engines."""
 
-    def server(self, place: Place) -> Server | None:
+    def server(self, place: Place) -> ServerAddress | None:
         """Return the server that is named, or has the data directory open."""
         if place.url is not None:
-            return Server.at(place.url)
+            return ServerAddress.at(place.url)
         if place.platform:
             return None
         serving = DataDir.read_server(read_settings(data_dir=place.data_dir).storage.data_dir)
         if serving is None:
             return None
-        return Server(serving.url, serving.token) if serving.token is not None else Server.at(serving.url)
+        return ServerAddress(serving.url, serving.token) if serving.token is not None else ServerAddress.at(serving.url)
 
     def open(self, place: Place, opening: Opening) -> AbstractAsyncContextManager[Stores]:
         """Open the stores of a data directory that no process has open, or the platform's."""

@@ -14,10 +14,10 @@ from vicw_runtime.logs import configure_logs
 from vicw_shared.clock import now
 from vicw_shared.extensions import load_registries
 from vicw_shared.settings import LogSettings
+from vicw_shared.text import counted
 from vicw_standalone import __version__
 from vicw_standalone.cli.console import err, fail, harmless, out, progress_bar, read_settings
 from vicw_standalone.cli.models import DataDirOption, PlatformOption, tenant_name
-from vicw_standalone.counts import counted
 
 if TYPE_CHECKING:
     from vicw_core.archive.manifest import Manifest
@@ -89,7 +89,7 @@ def backup_command(
     platform: PlatformOption = False,
 ) -> None:
     """Export everything, with API keys, into a new folder named by the time; then remove older backups (--keep)."""
-    from vicw_standalone.archive.backups import name_at, pack, prune
+    from vicw_sleep.archive.backups import name_at, pack, prune
 
     manifest, path = _export(to / name_at(now()), None, None, True, False, data_dir, platform)
     if compress:
@@ -198,9 +198,9 @@ def _import(
 ) -> None:
     from vicw_core.archive.manifest import KEYS
     from vicw_core.archive.reader import ArchiveReader
+    from vicw_sleep.archive.backups import unpacked
     from vicw_sleep.archive.importer import import_archive
     from vicw_sleep.archive.validator import validate
-    from vicw_standalone.archive.backups import unpacked
 
     with unpacked(path) as folder, progress_bar("checking") as progress:
         validated = validate(ArchiveReader(folder), load_registries().edges, progress)
@@ -239,7 +239,7 @@ def _import(
 def _make_room(data_dir: Path | None) -> None:
     """Move the stored data aside, even if it cannot be opened: then a backup is needed most."""
     from vicw_standalone.archive.embedded import move_aside
-    from vicw_standalone.settings import GRAPH
+    from vicw_stores.sqlite import GRAPH
 
     path = read_settings(data_dir=data_dir).storage.data_dir
     if (path / GRAPH).exists():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from vicw_runtime.job_runs import in_progress
 from vicw_shared.ports import JobRun
-from vicw_standalone.counts import counted
+from vicw_shared.text import counted
 
 if TYPE_CHECKING:
     from vicw_standalone.settings import StandaloneSettings

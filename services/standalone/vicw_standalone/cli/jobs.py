@@ -19,9 +19,9 @@ from vicw_shared.errors import MissingRecordError
 from vicw_shared.ports import Backlog, IndexFailure
 from vicw_shared.settings import LogSettings, RedisSettings
 from vicw_shared.settings.variables import named_by_variable
+from vicw_shared.text import counted
 from vicw_standalone.cli.console import err, fail, harmless, out, read_settings
 from vicw_standalone.cli.models import DataDirOption, PlatformOption, tenant_name
-from vicw_standalone.counts import counted
 from vicw_standalone.platform_stores import open_graph
 
 if TYPE_CHECKING:

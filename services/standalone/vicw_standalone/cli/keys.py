@@ -38,8 +38,8 @@ def _with_ring[T](data_dir: Path | None, platform: bool, work: Callable[[KeyRing
             async with open_graph() as graph:
                 return await work(graph.key_ring)
         # The platform's image has no embedded stores.
-        from vicw_standalone.settings import GRAPH
-        from vicw_standalone.stores import require_store
+        import vicw_stores.edge  # noqa: F401 - an installation without embedded stores says that first
+        from vicw_stores.sqlite import GRAPH, require_store
         from vicw_stores.sqlite.keys import SqliteKeyRing
 
         path = read_settings(data_dir=data_dir).storage.data_dir

@@ -41,8 +41,8 @@ def _run[T](work: Callable[[T], Awaitable[None]], stores: AbstractAsyncContextMa
 async def _on_directory[T](
     settings: StandaloneSettings, schedule: str | None, use: Callable[[Standalone], T]
 ) -> AsyncIterator[T]:
-    from vicw_standalone.stores import require_store
     from vicw_standalone.wiring import Standalone
+    from vicw_stores.sqlite import require_store
 
     require_store(settings.storage.data_dir)
     async with AsyncExitStack() as stack:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,16 +14,15 @@ import typer
 from vicw_runtime.logs import configure_logs
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.settings import LogSettings, StorageSettings
+from vicw_shared.text import counted
 from vicw_standalone.cli.console import INTERRUPTED, err, fail, out, problem, progress_bar, read_settings
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.retrieve import UrlOption
-from vicw_standalone.counts import counted
 from vicw_stores.data_dir import DataDir
 
 if TYPE_CHECKING:
-    from vicw_standalone.reindex.change import ReindexReport
-    from vicw_standalone.reindex.platform import Platform
-    from vicw_standalone.settings import StandaloneSettings
+    from vicw_sleep.reindex.model import ReindexReport
+    from vicw_sleep.reindex.service import Reindexing
 
 
 def register(app: typer.Typer) -> None:
@@ -60,52 +60,48 @@ def reindex_command(
         model = str(Path(model).expanduser().absolute())
     configure_logs(LogSettings(level="warning"))
     if platform:
-        _on_platform(model, drop_old, status)
+        from vicw_standalone.index_engines.qdrant import open_reindexing as open_platform
+
+        _in_process(open_platform(), model, drop_old, status, " --platform")
         return
     settings = read_settings(data_dir=data_dir, model=model)
     server = url or DataDir.read_address(settings.storage.data_dir)
     if server is not None:
         _on_server(server, model, drop_old, status)
-    else:
-        _on_directory(settings, model, drop_old, status)
+        return
+    # The platform's image has no embedded stores.
+    from vicw_standalone.index_engines.edge import open_reindexing
+
+    _in_process(open_reindexing(settings), model, drop_old, status)
+    _warn_overridden(model)
 
 
-def _on_platform(model: str | None, drop_old: bool, status: bool) -> None:
-    from vicw_standalone.reindex import platform
+def _in_process(
+    opened: AbstractAsyncContextManager[Reindexing], model: str | None, drop_old: bool, status: bool, option: str = ""
+) -> None:
+    def run[T](work: Callable[[Reindexing], Awaitable[T]]) -> T:
+        async def opened_run() -> T:
+            async with opened as reindexing:
+                return await work(reindexing)
 
-    def opened[T](work: Callable[[Platform], Awaitable[T]]) -> Callable[[], Awaitable[T]]:
-        async def run() -> T:
-            async with platform.open_platform() as engines:
-                return await work(engines)
-
-        return run
-
-    if status:
-        _print(_run(opened(platform.status)).lines())
-    elif drop_old:
-        _print_dropped(map(str, _run(opened(platform.drop_old))))
-    else:
-        with progress_bar("reindexing") as report:
-            done = _run(opened(lambda engines: platform.reindex(engines, model, report)))
-        _print_done(done, " --platform")
-
-
-def _on_directory(settings: StandaloneSettings, model: str | None, drop_old: bool, status: bool) -> None:
-    from vicw_standalone.reindex import local
+        try:
+            return asyncio.run(opened_run())
+        except KeyboardInterrupt:
+            problem("stopped. The index in use is unchanged; run the same command again to continue")
+            raise typer.Exit(INTERRUPTED) from None
 
     if status:
-        _print(_run(lambda: local.status(settings)).lines())
+        _print(run(lambda reindexing: reindexing.status()).lines())
     elif drop_old:
-        _print_dropped(map(str, _run(lambda: local.drop_old(settings))))
+        _print_dropped(map(str, run(lambda reindexing: reindexing.drop_old())))
     else:
         with progress_bar("reindexing") as report:
-            done = _run(lambda: local.reindex(settings, model, report))
-        _print_done(done)
-        _warn_overridden(model)
+            done = run(lambda reindexing: reindexing.run(model, report))
+        _print_done(done, option)
 
 
 def _on_server(url: str, model: str | None, drop_old: bool, status: bool) -> None:
-    from vicw_standalone.reindex.remote import Remote
+    from vicw_standalone.remote import Remote
 
     with Remote(url) as server:
         if status:
@@ -123,17 +119,6 @@ def _on_server(url: str, model: str | None, drop_old: bool, status: bool) -> Non
             out.print(f"{counted(done.embedded, 'passage')} embedded with {done.model}", markup=False)
             _print_kept(done.before, done.passages)
             _warn_overridden(model)
-
-
-def _run[T](work: Callable[[], Awaitable[T]]) -> T:
-    async def run() -> T:
-        return await work()
-
-    try:
-        return asyncio.run(run())
-    except KeyboardInterrupt:
-        problem("stopped. The index in use is unchanged; run the same command again to continue")
-        raise typer.Exit(INTERRUPTED) from None
 
 
 def _print_done(done: ReindexReport, option: str = "") -> None:

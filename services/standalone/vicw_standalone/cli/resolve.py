@@ -10,10 +10,10 @@ import typer
 
 from vicw_shared.clock import now
 from vicw_shared.ports import MaintenanceStep
+from vicw_shared.text import counted
 from vicw_standalone.cli.console import harmless, out, progress_bar, read_settings
 from vicw_standalone.cli.maintenance import run_maintenance
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
-from vicw_standalone.counts import counted
 
 if TYPE_CHECKING:
     from vicw_sleep.resolve.merge_decision import DecidedPair

@@ -17,6 +17,7 @@ from vicw_ingest.eviction.cli import describe_eviction
 from vicw_ingest.expiry import cli as expiry
 from vicw_shared.clock import now
 from vicw_shared.ports import JobRun, MaintenanceStep, Outcome, Steps, scan_pages
+from vicw_shared.text import counted
 from vicw_sleep.reconcile import cli as reconcile
 from vicw_standalone.cli import dreams, resolve
 from vicw_standalone.cli.console import err, harmless, out, read_settings
@@ -24,8 +25,7 @@ from vicw_standalone.cli.job_runs import status_lines
 from vicw_standalone.cli.jobs import TenantOption, open_graph_of
 from vicw_standalone.cli.maintenance import run_maintenance
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
-from vicw_standalone.counts import counted
-from vicw_standalone.reindex.remote import Remote
+from vicw_standalone.remote import Remote
 from vicw_stores.data_dir import DataDir
 
 if TYPE_CHECKING:

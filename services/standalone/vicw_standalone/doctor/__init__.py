@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 
 from vicw_standalone.doctor.data import data
 from vicw_standalone.doctor.findings import Finding, Severity
-from vicw_standalone.doctor.machine import engines, memory, processor, room, server
+from vicw_standalone.doctor.machine import engines, extractor, memory, processor, room, server
 from vicw_standalone.doctor.variables import variables
 from vicw_standalone.settings import StandaloneSettings
 
 __all__ = ["Finding", "Severity", "examine"]
 
 type _Check = Callable[[StandaloneSettings], Finding | Iterator[Finding]]
-_CHECKS: tuple[_Check, ...] = (processor, memory, engines, variables, data, room, server)
+_CHECKS: tuple[_Check, ...] = (processor, memory, engines, extractor, variables, data, room, server)
 
 
 def examine(settings: StandaloneSettings) -> Iterator[Finding]:

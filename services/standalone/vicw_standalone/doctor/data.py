@@ -16,10 +16,11 @@ from vicw_shared.ports import NO_MODEL, ModelIdentity
 from vicw_shared.settings import EmbeddingSettings
 from vicw_standalone.doctor.findings import Finding, Severity
 from vicw_standalone.model_choice import remedy, vectors_of
-from vicw_standalone.settings import GRAPH, StandaloneSettings
-from vicw_standalone.vector_folders import FIRST, folder_of
+from vicw_standalone.settings import StandaloneSettings
 from vicw_stores.data_dir import DataDir
 from vicw_stores.edge import EdgeVectorStore
+from vicw_stores.edge.folders import FIRST, folder_of
+from vicw_stores.sqlite import GRAPH
 from vicw_stores.sqlite.store_summary import GraphCounts, read_counts
 
 _TIMEOUT_SECONDS = 15.0

@@ -1,4 +1,4 @@
-"""Checks of the machine: processor, memory, engines, disk space, port."""
+"""Checks of the machine: processor, memory, engines, extractor, disk space, port."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from pathlib import Path
 
 import httpx
 
-from vicw_standalone.counts import counted
+from vicw_shared.errors import SettingsError
+from vicw_shared.extensions import NO_EXTRACTOR, NOTHING_EXTRACTED, find_extractor, load_extractor
+from vicw_shared.text import counted
 from vicw_standalone.doctor.findings import Finding, Severity
 from vicw_standalone.settings import StandaloneSettings
 
@@ -62,6 +64,21 @@ def engines(settings: StandaloneSettings) -> Finding:
 
         versions += f", llama-cpp-python {llama_cpp.__version__}"
     return Finding("engines", Severity.FINE, versions)
+
+
+def extractor(settings: StandaloneSettings) -> Finding:
+    """Check the extractor that reads the texts."""
+    name = settings.ingest.extractor
+    try:
+        entry = find_extractor(name)
+        load_extractor(name)
+    except SettingsError as error:
+        return Finding("extractor", Severity.PROBLEM, error.detail, "`pip list` shows what is installed")
+    if entry is not None:
+        return Finding("extractor", Severity.FINE, f"{entry.name} ({entry.value})")
+    if name == NO_EXTRACTOR:
+        return Finding("extractor", Severity.FINE, NOTHING_EXTRACTED)
+    return Finding("extractor", Severity.NOTE, NOTHING_EXTRACTED, "Install one: `vicw-english` reads English")
 
 
 def room(settings: StandaloneSettings) -> Finding:

@@ -15,8 +15,8 @@ from pathlib import Path, PurePosixPath
 
 from vicw_client import VicwClient, VicwClientError
 from vicw_shared.domains import CODING
+from vicw_shared.text import counted
 from vicw_shared.wire.knowledge import KnownPage, LinkFault, LinkProblem
-from vicw_standalone.counts import counted
 from vicw_standalone.file_import import FileImport, ImportStoppedError, Progress, Summary
 from vicw_standalone.knowledge.folder import PageFile, Snapshot, read_folder, signature
 from vicw_standalone.sources.batches import batched as in_requests

@@ -16,7 +16,7 @@ from fastapi import FastAPI
 from support.clients.served import serve
 from vicw_runtime.http import KeyGate, create_app
 from vicw_runtime.operations import Memory, Operation, Report
-from vicw_runtime.operations.client import Server, call
+from vicw_runtime.operations.client import ServerAddress, call
 from vicw_runtime.operations.router import OperationServer
 from vicw_shared.errors import (
     FatalError,
@@ -121,7 +121,7 @@ def test_a_call_returns_the_result_and_reports_every_item() -> None:
     steps: list[tuple[str, int, int]] = []
     report: Report[Counted] = Report(lambda *step: steps.append(step), lambda item: items.append(item.number))
     with served() as url:
-        assert call(Server(url), COUNT, CountRequest(to=50), report) == CountResult(total=50)
+        assert call(ServerAddress(url), COUNT, CountRequest(to=50), report) == CountResult(total=50)
     assert items == [*range(50)]
     assert steps[0] == ("counting", 0, 50)
     assert len(steps) < 50, "progress of the same moment is dropped"
@@ -130,7 +130,7 @@ def test_a_call_returns_the_result_and_reports_every_item() -> None:
 @pytest.mark.parametrize("fails_at", [0, 2])
 def test_an_error_is_raised_by_the_caller_as_it_is_by_the_operation(fails_at: int) -> None:
     with served() as url, pytest.raises(MissingRecordError, match=f"^there is no {fails_at}$"):
-        call(Server(url), COUNT, CountRequest(fails_at=fails_at), QUIET)
+        call(ServerAddress(url), COUNT, CountRequest(fails_at=fails_at), QUIET)
 
 
 def test_an_error_before_the_first_line_has_its_own_status() -> None:
@@ -147,7 +147,7 @@ def test_an_error_before_the_first_line_has_its_own_status() -> None:
 
 def test_an_unexpected_error_tells_a_caller_nothing() -> None:
     with served() as url, pytest.raises(VicwError, match="the log has it") as raised:
-        call(Server(url), COUNT, CountRequest(to=101), QUIET)
+        call(ServerAddress(url), COUNT, CountRequest(to=101), QUIET)
     assert "no caller may see" not in raised.value.detail
 
 
@@ -173,23 +173,23 @@ def test_the_end_of_the_server_stops_the_operation_and_the_caller_learns_of_it()
             raise EndedError
 
     with served() as url, pytest.raises(EndedError):
-        call(Server(url), COUNT, CountRequest(waits=True), Report(item=end))
+        call(ServerAddress(url), COUNT, CountRequest(waits=True), Report(item=end))
     assert events == ["stopped"]
     with pytest.raises(UnavailableError, match=f"^server: {url} does not answer"):
-        call(Server(url), COUNT, CountRequest(), QUIET)
+        call(ServerAddress(url), COUNT, CountRequest(), QUIET)
 
 
 def test_the_owner_needs_no_key_and_what_is_his_is_refused_to_all_others() -> None:
     with served(required=True) as url:
-        assert call(Server(url, OWNER), COUNT, CountRequest(), QUIET).total == 3
-        assert call(Server(url, OWNER), OWN, CountRequest(), QUIET).total == 3
+        assert call(ServerAddress(url, OWNER), COUNT, CountRequest(), QUIET).total == 3
+        assert call(ServerAddress(url, OWNER), OWN, CountRequest(), QUIET).total == 3
         for token in (None, "another", OWNER[:-1], "ö"):
             with pytest.raises(UnauthorizedError, match="refuses"):
-                call(Server(url, token), COUNT, CountRequest(), QUIET)
+                call(ServerAddress(url, token), COUNT, CountRequest(), QUIET)
     with served(required=False) as url:
-        assert call(Server(url), COUNT, CountRequest(), QUIET).total == 3
+        assert call(ServerAddress(url), COUNT, CountRequest(), QUIET).total == 3
         with pytest.raises(ForbiddenError, match="as the same user, with its --data-dir"):
-            call(Server(url), OWN, CountRequest(), QUIET)
+            call(ServerAddress(url), OWN, CountRequest(), QUIET)
 
 
 def test_something_else_at_the_address_is_named() -> None:
@@ -203,7 +203,7 @@ def test_something_else_at_the_address_is_named() -> None:
         portal.wrap_async_context_manager(serve(cast("FastAPI", other))) as url,
         pytest.raises(FatalError, match="cannot read"),
     ):
-        call(Server(url), COUNT, CountRequest(), QUIET)
+        call(ServerAddress(url), COUNT, CountRequest(), QUIET)
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ import structlog
 from support.fakes.chat_server import Reply, chat_response, error_response, serve_chat
 from support.generators import consolidation_events as samples
 from vicw_runtime.model_servers.openai_language import OpenAILanguageModel
-from vicw_sleep.consolidation.abstractive_summary import AbstractiveSummarizer
-from vicw_sleep.consolidation.extractive_summary import sentences_of, summarise
 from vicw_sleep.consolidation.llm_requests import LlmRequester
-from vicw_sleep.consolidation.summary_check import missing
+from vicw_sleep.consolidation.summary.abstractive import AbstractiveSummarizer
+from vicw_sleep.consolidation.summary.check import missing
+from vicw_sleep.consolidation.summary.extractive import sentences_of, summarise
 
 TURNS = [
     samples.said(0, "Well, you know, we did not ship on 14 March because 3 tests failed, which was sad for all."),

@@ -8,7 +8,7 @@ import pytest
 
 from support.generators import consolidation_events as samples
 from vicw_shared.model.core5 import SYSTEM_VERSION
-from vicw_sleep.consolidation.contradiction import contradiction, unsupported_sentences
+from vicw_sleep.consolidation.summary.contradiction import contradiction, unsupported_sentences
 
 BOAT = "We did not sell the red boat in Porto, though Carla liked it a lot."
 REPAIRED = "I did repair the boat. I did not paint it, since there was no paint left."

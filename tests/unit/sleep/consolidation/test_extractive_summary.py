@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from support.generators.consolidation_events import said
 from vicw_shared.model import Node
 from vicw_shared.model.core5 import MACRO, SYSTEM_VERSION
-from vicw_sleep.consolidation.extractive_summary import sentences_of, summarise
-from vicw_sleep.consolidation.facts import Fact, FactKind, facts_of
 from vicw_sleep.consolidation.model import SourceEvent
-from vicw_sleep.consolidation.summary_check import missing, unrepresented
-from vicw_sleep.consolidation.summary_format import cut_lines, title_of
+from vicw_sleep.consolidation.summary.check import missing, unrepresented
+from vicw_sleep.consolidation.summary.extractive import sentences_of, summarise
+from vicw_sleep.consolidation.summary.facts import Fact, FactKind, facts_of
+from vicw_sleep.consolidation.summary.format import cut_lines, title_of
 
 TURNS = [
     said(0, "Haha, thanks! We did not ship on 14 March because 3 tests failed."),

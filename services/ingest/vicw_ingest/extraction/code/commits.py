@@ -18,10 +18,9 @@ from datetime import UTC, datetime
 
 from dateutil import parser as dates
 
-from vicw_core.language.tokens import Span
-from vicw_ingest.extraction.model import ITEM, ExtractedEntity, ExtractedRelation, TextExtraction, item_key
 from vicw_shared.model import Label
-from vicw_shared.text import lines_of
+from vicw_shared.model.extraction import ITEM, ExtractedEntity, ExtractedRelation, TextExtraction, item_key
+from vicw_shared.text import Span, lines_of
 
 MAX_COMMITS = 2_000
 MAX_FILES = 2_000

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from vicw_core.language.tokens import Span
-from vicw_shared.text import lines_of
+from vicw_shared.text import Span, lines_of
 
 _FENCE = re.compile(r"\s*(?P<fence>`{3,}(?=[^`]*$)|~{3,})(?P<info>.*)")
 

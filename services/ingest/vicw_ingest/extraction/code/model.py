@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from vicw_core.language.tokens import Span
+from vicw_shared.text import Span
 
 
 class SymbolKind(StrEnum):

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vicw_core.language.tokens import Span
 from vicw_ingest.extraction.code.languages import CodeLanguage, load
 from vicw_ingest.extraction.code.model import Bounds
+from vicw_shared.text import Span
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -11,8 +11,8 @@ from vicw_ingest.extraction.code.traces.jvm_javascript_dotnet import parse_frame
 from vicw_ingest.extraction.code.traces.lines import split_lines
 from vicw_ingest.extraction.code.traces.model import FailureLink, StackTrace, TracedFailure, TraceFrame
 from vicw_ingest.extraction.code.traces.python import parse_python
-from vicw_ingest.extraction.model import ExtractedEntity, ExtractedEvent, ExtractedRelation, TextExtraction
 from vicw_shared.model import Label
+from vicw_shared.model.extraction import ExtractedEntity, ExtractedEvent, ExtractedRelation, TextExtraction
 
 MAX_TRACES = 200
 _PARSERS = (parse_python, parse_go, parse_rust, parse_ruby)

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from vicw_core.graph.edge_factory import EdgeFactory
-from vicw_ingest.extraction.model import SPEAKER, AttributeClaim
 from vicw_shared.model import Edge, Label, Node
+from vicw_shared.model.extraction import SPEAKER, AttributeClaim
 from vicw_shared.model.names import ATTRIBUTE
 from vicw_shared.text import fold_case
 from vicw_shared.uids import make_uid

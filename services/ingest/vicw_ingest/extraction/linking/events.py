@@ -10,9 +10,9 @@ import re
 from datetime import datetime
 
 from vicw_ingest.extraction.linking.model import ItemExtraction
-from vicw_ingest.extraction.model import ExtractedEvent
 from vicw_ingest.plan.drafts import headline
 from vicw_shared.model import Label, Node
+from vicw_shared.model.extraction import ExtractedEvent
 from vicw_shared.text import fold_case
 from vicw_shared.uids import extracted_event_uid, make_uid
 

@@ -7,13 +7,12 @@ from dataclasses import replace
 from datetime import datetime
 
 from vicw_core.graph.canonical import canonical_nodes
-from vicw_core.language.tokens import Span
 from vicw_ingest.extraction.linking.name_match import GUESSES, fits, natural_name, preference, without_users
-from vicw_ingest.extraction.model import ExtractedEntity, TextExtraction
 from vicw_shared.model import Label, Node
+from vicw_shared.model.extraction import ExtractedEntity, TextExtraction
 from vicw_shared.model.knowledge import FILE
 from vicw_shared.ports import GraphTransaction
-from vicw_shared.text import fold_case
+from vicw_shared.text import Span, fold_case
 from vicw_shared.uids import named_uid
 
 _HUB_SUBTYPES = frozenset({"name", "symbol", "amount", "date", "handle"})

@@ -7,16 +7,16 @@ from datetime import datetime
 from itertools import accumulate
 
 from vicw_core.graph.edge_factory import EdgeFactory, mention_edge
-from vicw_core.language.tokens import Span
 from vicw_ingest.extraction.linking.attribute_claims import ClaimWriter
 from vicw_ingest.extraction.linking.events import event_of
 from vicw_ingest.extraction.linking.known_entities import KnownEntities
 from vicw_ingest.extraction.linking.model import ItemExtraction, LinkedExtraction
 from vicw_ingest.extraction.linking.name_match import full_names
-from vicw_ingest.extraction.model import ITEM, PREVIOUS, SPEAKER, ExtractedRelation, TextExtraction, item_key
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.model import Edge, EdgeRegistry, Node
+from vicw_shared.model.extraction import ITEM, PREVIOUS, SPEAKER, ExtractedRelation, TextExtraction, item_key
 from vicw_shared.ports import GraphTransaction
+from vicw_shared.text import Span
 
 
 class EntityLinker:

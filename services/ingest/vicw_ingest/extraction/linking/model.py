@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from vicw_ingest.extraction.model import TextExtraction
 from vicw_shared.model import Edge, Node, Sensitivity
+from vicw_shared.model.extraction import TextExtraction
 
 
 @dataclass(frozen=True, slots=True)

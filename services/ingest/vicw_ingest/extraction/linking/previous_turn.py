@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from vicw_ingest.extraction.model import PREVIOUS, TextExtraction
 from vicw_shared.model import Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, chain_key
+from vicw_shared.model.extraction import PREVIOUS, TextExtraction
 from vicw_shared.ports import GraphTransaction
 
 

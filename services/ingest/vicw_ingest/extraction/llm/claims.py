@@ -11,11 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from vicw_core.language.sentences import sentences
-from vicw_core.language.tokens import Span
 from vicw_ingest.extraction.llm.grounding import Grounding
 from vicw_ingest.extraction.llm.schema import AnswerClaim
-from vicw_ingest.extraction.model import ITEM, SPEAKER, STATEMENT, AttributeClaim, ExtractedEntity, ExtractedEvent
-from vicw_shared.text import fold_case
+from vicw_shared.model.extraction import ITEM, SPEAKER, STATEMENT, AttributeClaim, ExtractedEntity, ExtractedEvent
+from vicw_shared.text import Span, fold_case
 
 _NAME = r"[A-Z][\w'’.&+-]*(?: (?:[A-Z][\w'’.&+-]*|v?\d[\w.]*)){0,2}"
 _SYNONYMS = {"head": "lead", "cost": "price", "color": "colour", "favorite": "favourite", "neighbor": "neighbour"}

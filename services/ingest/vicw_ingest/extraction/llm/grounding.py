@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from vicw_core.language.tokens import Span
-from vicw_shared.text import fold_case
+from vicw_shared.text import Span, fold_case
 
 _WORD = re.compile(r"\w+")
 _UNSPACED = re.compile(

@@ -10,7 +10,8 @@ from itertools import islice
 from vicw_ingest.extraction.llm.claims import ClaimMapper
 from vicw_ingest.extraction.llm.grounding import Grounding
 from vicw_ingest.extraction.llm.schema import AnswerClaim, AnswerEntity, AnswerEvent, AnswerRelation, ParsedAnswer
-from vicw_ingest.extraction.model import (
+from vicw_shared.model import Label
+from vicw_shared.model.extraction import (
     ITEM,
     SPEAKER,
     STATEMENT,
@@ -20,7 +21,6 @@ from vicw_ingest.extraction.model import (
     SourceText,
     TextExtraction,
 )
-from vicw_shared.model import Label
 from vicw_shared.text import fold_case
 
 MAX_PARTS = 60

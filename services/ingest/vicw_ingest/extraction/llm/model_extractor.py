@@ -21,9 +21,9 @@ from vicw_ingest.extraction.llm.schema import (
     parse,
     schema_of,
 )
-from vicw_ingest.extraction.model import SPEAKER, SourceText, TextExtraction
 from vicw_shared.errors import BrokenError, FixableError, TooSlowError
 from vicw_shared.model import EdgeRegistry
+from vicw_shared.model.extraction import SPEAKER, SourceText, TextExtraction
 from vicw_shared.ports import Completion, Finish, LanguageModel, Prompt, Role
 from vicw_shared.settings import LlmSettings
 from vicw_shared.telemetry.stages import Stages

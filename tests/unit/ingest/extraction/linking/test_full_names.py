@@ -2,10 +2,10 @@
 
 import pytest
 
-from vicw_core.language.tokens import Span
 from vicw_ingest.extraction.linking.name_match import full_names
-from vicw_ingest.extraction.model import ExtractedEntity
 from vicw_shared.model import Label
+from vicw_shared.model.extraction import ExtractedEntity
+from vicw_shared.text import Span
 
 
 def entity(name: str, guess: str = "person", kind: str | None = None) -> ExtractedEntity:

@@ -13,10 +13,10 @@ from prometheus_client import REGISTRY
 
 from support.fakes.chat_server import NOTHING, Chat, Reply, chat_response, error_response, extraction_json, serve_chat
 from vicw_ingest.extraction.llm.model_extractor import ExtractionError, ModelExtraction, ModelExtractor
-from vicw_ingest.extraction.model import ITEM, SPEAKER, SourceText, TextExtraction
 from vicw_runtime.model_servers.openai_language import OpenAILanguageModel
 from vicw_shared.errors import OverloadedError, UnavailableError
 from vicw_shared.model import EdgeRegistry
+from vicw_shared.model.extraction import ITEM, SPEAKER, SourceText, TextExtraction
 from vicw_shared.settings import LlmSettings
 
 AT = datetime(2026, 1, 19, 10, tzinfo=UTC)

@@ -6,9 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from vicw_core.language.tokens import Span
 from vicw_ingest.extraction.code.traces.model import FailureLink, StackTrace, TracedFailure, TraceFrame
-from vicw_shared.text import lines_of
+from vicw_shared.text import Span, lines_of
 
 MAX_LINE = 2_000
 """Maximum characters of a line; the rest is ignored."""

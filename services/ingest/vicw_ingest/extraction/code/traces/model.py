@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from vicw_core.language.tokens import Span
+from vicw_shared.text import Span
 
 
 class FailureLink(StrEnum):

@@ -1,0 +1,197 @@
+"""The extractor of English: statements, names, agents and causes by rules, and noun phrases.
+
+In other languages only statements, names and dates are reliable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from vicw_core.language.times import times_in
+from vicw_english.agents import agents_of, is_person
+from vicw_english.causes import Cause, causes_in
+from vicw_english.names import Name, NameKind, names_in
+from vicw_english.noun_phrases import phrases_in
+from vicw_english.tagging.analysis import Analyst, Sentence, Word
+from vicw_shared.model import Label
+from vicw_shared.model.extraction import (
+    ITEM,
+    PREVIOUS,
+    SPEAKER,
+    STATEMENT,
+    ExtractedEntity,
+    ExtractedEvent,
+    ExtractedRelation,
+    SourceText,
+    TextExtraction,
+)
+from vicw_shared.text import Span, fold_case
+
+_BACK_REFERENCES = frozenset({"that", "this", "it", "which"})
+_MIN_WORDS = 3
+_DATE_WIDTHS = {"year": 4, "month": 7}
+_DATE_WIDTH = 10
+
+
+_SUBTYPES = {
+    NameKind.SYMBOL: "symbol",
+    NameKind.PATH: "file",
+    NameKind.URL: "url",
+    NameKind.MAIL: "mail",
+    NameKind.HANDLE: "handle",
+    NameKind.AMOUNT: "amount",
+}
+_PEOPLE = frozenset({NameKind.NAME, NameKind.HANDLE})
+_PRONOUNS = {"i": SPEAKER, "me": SPEAKER}
+
+
+class EnglishExtractor:
+    """Implements the port ``Extractor`` by rules over tagged sentences."""
+
+    @cached_property
+    def _analyst(self) -> Analyst:
+        return Analyst()
+
+    def extract(self, sources: Sequence[SourceText]) -> list[TextExtraction]:
+        """Return the extraction of each text, in order."""
+        analysed = self._analyst.analyse([source.text for source in sources])
+        return [
+            _TextExtractor(source, sentences).extract() for source, sentences in zip(sources, analysed, strict=True)
+        ]
+
+    def noun_phrases(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return the noun phrases of each text, folded, as often as they occur."""
+        return [
+            [phrase for sentence in sentences for phrase in phrases_in(sentence.words)]
+            for sentences in self._analyst.analyse(texts)
+        ]
+
+
+class _TextExtractor:
+    """The extraction of one text, sentence by sentence."""
+
+    def __init__(self, source: SourceText, sentences: Sequence[Sentence]) -> None:
+        self._source = source
+        self._sentences = sentences
+        self._words = {word.text for sentence in sentences for word in sentence.words}
+        self._entities: dict[tuple[str | None, str], ExtractedEntity] = {}
+        self._statements: dict[int, str] = {}
+        self._extraction = TextExtraction()
+
+    def extract(self) -> TextExtraction:
+        """Return the extraction of the text."""
+        causes = causes_in(self._sentences)
+        relations: dict[ExtractedRelation, None] = {}
+        for number, cause in enumerate(causes):
+            relations.update(dict.fromkeys(self._extract_sentence(number, cause)))
+        self._extraction.entities = list(self._entities.values())
+        self._extraction.relations = list(relations)
+        return self._extraction
+
+    def _extract_sentence(self, number: int, cause: Cause | None) -> Iterator[ExtractedRelation]:
+        sentence = self._sentences[number]
+        names = {name: self._add_name(name, sentence.words) for name in names_in(sentence, self._words)}
+        mentioned = list(dict.fromkeys(names.values()))
+        if not _is_statement(sentence, names):
+            yield from (ExtractedRelation(ITEM, "MENTIONS", key, "rules:name") for key in mentioned)
+            return
+        statement = self._add_statement(number, mentioned)
+        yield from (ExtractedRelation(statement, "MENTIONS", key, "rules:name") for key in mentioned)
+        events: list[ExtractedEvent] = []
+        if cause is not None:
+            caused, events = self._add_cause(number, cause)
+            if caused is not None:
+                yield caused
+        for event in events:
+            inside = [key for name, key in names.items() if _within(name.span, event.span)]
+            yield from (ExtractedRelation(event.key, "MENTIONS", key, "rules:name") for key in inside)
+        yield from self._agents(sentence, names, events, statement)
+
+    def _add_name(self, name: Name, words: Sequence[Word]) -> str:
+        """Return the key of the entity with this name; within a text, one name is one entity."""
+        kind, text = _SUBTYPES.get(name.kind), _normal_form(name)
+        guess = kind or ("person" if is_person(words, name.positions) else "name")
+        label = Label.CONCEPT if name.kind is NameKind.AMOUNT else Label.ENTITY
+        return self._add_entity(text, label, kind, guess, name.span)
+
+    def _add_entity(self, name: str, label: Label, kind: str | None, guess: str, span: Span) -> str:
+        new = ExtractedEntity(f"thing {len(self._entities)}", name, label, kind, guess, span)
+        entity = self._entities.setdefault((kind, fold_case(name)), new)
+        if guess == "person":
+            self._entities[kind, fold_case(name)] = replace(entity, guess=guess)
+        return entity.key
+
+    def _add_statement(self, number: int, mentioned: list[str]) -> str:
+        """Add the sentence as a statement; its time is the first time expression in it."""
+        span = self._sentences[number].span
+        text = self._source.text[span.start : span.end]
+        time = next(times_in(text, self._source.at), None)
+        if time is not None:
+            date = time.at.date().isoformat()[: _DATE_WIDTHS.get(time.precision, _DATE_WIDTH)]
+            where = Span(span.start + time.span.start, span.start + time.span.end)
+            mentioned.append(self._add_entity(date, Label.CONCEPT, "date", "date", where))
+        key = self._statements[number] = f"statement {number}"
+        self._extraction.events.append(
+            ExtractedEvent(key, text, STATEMENT, span, time.at if time is not None else None)
+        )
+        return key
+
+    def _add_cause(self, number: int, cause: Cause) -> tuple[ExtractedRelation | None, list[ExtractedEvent]]:
+        """Return the relation and the events added for its ends. The other ends are earlier statements or PREVIOUS."""
+        keys, added = [], []
+        for role, span in (("cause", cause.cause), ("effect", cause.effect)):
+            key = self._earlier_statement(number, span)
+            if key is None:
+                added.append(
+                    ExtractedEvent(f"{role} {number}", self._source.text[span.start : span.end], "event", span)
+                )
+                key = added[-1].key
+            keys.append(key)
+        self._extraction.events += added
+        if keys[0] == keys[1]:
+            return None, []
+        return ExtractedRelation(keys[0], "CAUSED", keys[1], f"rules:{cause.rule}", certainty=cause.certainty), added
+
+    def _earlier_statement(self, number: int, span: Span) -> str | None:
+        """Return the earlier statement that a cause or effect equals or refers back to, or PREVIOUS; else None."""
+        for at in range(number):
+            if span == self._sentences[at].span:
+                return self._statements.get(at)
+        if self._source.text[span.start : span.end].casefold() in _BACK_REFERENCES:
+            return self._statements.get(number - 1) if number > 0 else PREVIOUS
+        return None
+
+    def _agents(
+        self, sentence: Sentence, names: Mapping[Name, str], events: Sequence[ExtractedEvent], statement: str
+    ) -> Iterator[ExtractedRelation]:
+        """Yield INITIATED relations from agents to the cause or effect that contains the verb, else the statement."""
+        keys = {at: key for name, key in names.items() if name.kind in _PEOPLE for at in name.positions}
+        named = {at: name.positions for name in names if name.kind in _PEOPLE for at in name.positions}
+        starts = {event.span.start for event in events}
+        begins = [at for at, word in enumerate(sentence.words) if word.start in starts]
+        for agent, verb in agents_of(sentence.words, named, begins):
+            agent_key = keys.get(agent) or _PRONOUNS.get(sentence.words[agent].lower)
+            if agent_key is not None:
+                at = Span(sentence.words[verb].start, sentence.words[verb].end)
+                event = next((event.key for event in events if _within(at, event.span)), None)
+                yield ExtractedRelation(agent_key, "INITIATED", event or statement, "rules:subject")
+
+
+def _is_statement(sentence: Sentence, names: Mapping[Name, str]) -> bool:
+    """Return whether a sentence becomes a statement: it has three words, and a verb or a name."""
+    words = [word for word in sentence.words if word.text[0].isalnum()]
+    has_content = any(word.tag in {"VERB", "AUX"} for word in words) or bool(names)
+    return len(words) >= _MIN_WORDS and has_content
+
+
+def _normal_form(name: Name) -> str:
+    """Return a name's normal form: ``./a.py`` is ``a.py``, and ``src\\a.py`` is ``src/a.py``, as in stack traces."""
+    if name.kind is NameKind.PATH:
+        return name.text.replace("\\", "/").removeprefix("./")
+    return name.text.removesuffix("()")
+
+
+def _within(inner: Span, outer: Span) -> bool:
+    return outer.start <= inner.start and inner.end <= outer.end

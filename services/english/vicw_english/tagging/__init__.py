@@ -1,0 +1,1 @@
+"""Tokens and parts of speech of English sentences: a linear model, with its weights."""

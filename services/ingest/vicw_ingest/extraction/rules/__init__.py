@@ -1,1 +1,0 @@
-"""Extraction without an LLM: rules and small models over analysed sentences."""
