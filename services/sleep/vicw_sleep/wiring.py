@@ -10,6 +10,7 @@ from vicw_runtime.queue.celery_queue import EXTRACT, EXTRACT_QUEUE, CeleryQueue
 from vicw_runtime.throttled_indexes import throttled_indexes
 from vicw_sleep.consolidation.job import consolidation_of
 from vicw_sleep.consolidation.service import Consolidation
+from vicw_sleep.mirror.service import Mirror
 from vicw_sleep.settings import SleepServiceSettings
 
 
@@ -34,6 +35,7 @@ class SleepWiring(PlatformWiring):
         model = open_language_model(settings.llm) if settings.llm.enabled else None
         if model is not None:
             self._stack.push_async_callback(model.close)
+        mirror = Mirror.of(graph, settings.mirror)  # one on another machine is rebuilt by its own process
         if self._gives_way:
             throttle = RemoteLoadThrottle(graph.uses.seconds_since_question, settings.sleep.rest_factor)
             graph, indexes = throttled(graph, throttle), throttled_indexes(indexes, throttle)
@@ -49,5 +51,7 @@ class SleepWiring(PlatformWiring):
             yield_to_foreground=yield_now,
             indexes=indexes,
             model=model,
+            index_queued=queue.wake,
+            mirror=mirror if mirror is not None and mirror.path.is_dir() else None,
         )
         self.consolidation = consolidation_of(self.memory)

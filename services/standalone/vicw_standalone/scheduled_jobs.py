@@ -6,9 +6,7 @@ from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from functools import partial
 from typing import NoReturn
 
-from vicw_ingest.erasure.eraser import Eraser
-from vicw_ingest.eviction.job import evict_slice
-from vicw_ingest.eviction.service import Eviction
+from vicw_ingest.eviction.job import evict_slice, eviction_of
 from vicw_runtime.operations import Memory
 from vicw_sleep.consolidation.job import keep_consolidating
 from vicw_sleep.dream.job import keep_dreaming
@@ -37,11 +35,6 @@ def work(memory: Memory, schedules: Mapping[ScheduledJob, Schedule]) -> Iterator
     yield "resolve", keep_resolving(memory, schedules[ScheduledJob.RESOLVE])
     if settings.mirror.path is not None:
         yield "mirror", keep_mirrored(memory.graph, settings.mirror)
-
-
-def eviction_of(memory: Memory) -> Eviction:
-    """Return the eviction of a memory."""
-    return Eviction(memory.graph, Eraser(memory.graph, memory.indexes, memory.registry), memory.queue)
 
 
 async def _evict(memory: Memory) -> AsyncIterator[None]:

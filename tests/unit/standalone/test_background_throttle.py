@@ -15,6 +15,7 @@ from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import open_memory
 from unit.standalone.test_sleep_command import fill_with_turns
 from vicw_ingest.eviction.job import evict_slice as forget
+from vicw_ingest.eviction.job import eviction_of
 from vicw_runtime import background_throttle
 from vicw_shared.ports import Lane, Steps
 from vicw_shared.settings import ConsolidationSettings, DreamSettings, EvictionSettings, ResolveSettings
@@ -26,7 +27,6 @@ from vicw_sleep.reconcile.job import compare
 from vicw_sleep.resolve.job import resolve_slice as resolve
 from vicw_sleep.resolve.job import resolver_of
 from vicw_standalone.app import create_standalone_app
-from vicw_standalone.scheduled_jobs import eviction_of
 from vicw_standalone.wiring import Standalone
 
 
