@@ -8,9 +8,9 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from typing import TYPE_CHECKING
 
 from vicw_runtime.logs import configure_logs
+from vicw_runtime.operations.console import fail
 from vicw_shared.errors import DataDirError
 from vicw_shared.settings import LogSettings
-from vicw_standalone.cli.console import fail
 from vicw_standalone.settings import StandaloneSettings
 
 if TYPE_CHECKING:

@@ -16,17 +16,18 @@ import typer
 from vicw_core.graph.edge_factory import DREAM, RESOLVE
 from vicw_ingest.eviction.cli import describe_eviction
 from vicw_ingest.expiry import cli as expiry
+from vicw_runtime.operations.console import err, harmless, out
 from vicw_shared.clock import now
 from vicw_shared.ports import JobRun, MaintenanceStep, Outcome, Steps, scan_pages
 from vicw_shared.text import counted
 from vicw_sleep.reconcile import cli as reconcile
 from vicw_standalone.cli import dreams, resolve
-from vicw_standalone.cli.console import err, harmless, out, read_settings
 from vicw_standalone.cli.job_runs import status_lines
 from vicw_standalone.cli.jobs import TenantOption, open_graph_of
 from vicw_standalone.cli.maintenance import run_maintenance
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.remote import Remote
+from vicw_standalone.settings import read_settings
 from vicw_stores.data_dir import DataDir
 
 if TYPE_CHECKING:
