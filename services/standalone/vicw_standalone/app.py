@@ -34,6 +34,7 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await standalone.finish_erasures()
         standalone.start_indexer()
         if gate.required and not await standalone.keys.keys():
             _log.warning("requests need a key and none exists yet: `vicw keys create` creates one")
@@ -71,7 +72,7 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
     app.include_router(retrieval_router(standalone.retrieval_ports, gate))
 
     async def undo(step: str) -> str:
-        return await undo_step(standalone.asleep, step, standalone.settings)
+        return await undo_step(standalone.memory(), step)
 
     app.include_router(operations.router(gate))
     app.include_router(admin_router(lambda: standalone.reindexing, lambda: standalone.indexes.read_index, undo, gate))

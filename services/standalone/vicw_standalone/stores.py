@@ -122,32 +122,13 @@ async def _platform_stores(settings: StandaloneSettings, stack: AsyncExitStack) 
 
 
 async def _platform_memory(stack: AsyncExitStack) -> Memory:
-    from vicw_runtime.model_servers.openai_language import open_language_model
-    from vicw_runtime.platform.wiring import PlatformWiring
     from vicw_sleep.settings import SleepServiceSettings
+    from vicw_sleep.wiring import SleepWiring
 
-    settings = SleepServiceSettings.read()
-    wiring = PlatformWiring(settings.platform)
+    wiring = SleepWiring(SleepServiceSettings.read())
     await wiring.open()
     stack.push_async_callback(wiring.close)
-    queue, extraction_queue = _celery_queue(settings.redis), _celery_queue(settings.redis, extraction=True)
-    stack.push_async_callback(queue.close)
-    stack.push_async_callback(extraction_queue.close)
-    model = open_language_model(settings.llm) if settings.llm.enabled else None
-    if model is not None:
-        stack.push_async_callback(model.close)
-    graph, indexes = wiring.engines.graph, wiring.engines.indexes
-    return Memory(
-        settings=settings,
-        registry=wiring.registry,
-        graph=graph,
-        keys=graph.key_ring,
-        open_vectors=indexes.open_vectors,
-        queue=queue,
-        extraction_queue=extraction_queue,
-        indexes=indexes,
-        model=model,
-    )
+    return wiring.memory
 
 
 def _celery_queue(settings: RedisSettings, *, extraction: bool = False) -> CeleryQueue:

@@ -6,6 +6,7 @@ import sys
 
 import typer
 
+from vicw_ingest.erasure import cli as forget
 from vicw_runtime.operations.console import INTERRUPTED, problem
 from vicw_shared.errors import VicwError
 from vicw_sleep.check import cli as check
@@ -14,7 +15,6 @@ from vicw_standalone import __version__
 from vicw_standalone.cli import (
     archive,
     entities,
-    forget,
     jobs,
     keys,
     maintain,

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -13,11 +14,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vicw_core.graph.edge_factory import DREAM, RESOLVE
+from vicw_ingest.eviction.cli import describe_eviction
+from vicw_ingest.expiry import cli as expiry
 from vicw_runtime.operations.console import err, harmless, out
 from vicw_shared.clock import now
 from vicw_shared.ports import JobRun, MaintenanceStep, Outcome, Steps, scan_pages
 from vicw_shared.text import counted
-from vicw_standalone.cli import dreams, resolve, upkeep
+from vicw_sleep.reconcile import cli as reconcile
+from vicw_standalone.cli import dreams, resolve
 from vicw_standalone.cli.job_runs import status_lines
 from vicw_standalone.cli.jobs import TenantOption, open_graph_of
 from vicw_standalone.cli.maintenance import run_maintenance
@@ -28,8 +32,8 @@ from vicw_stores.data_dir import DataDir
 
 if TYPE_CHECKING:
     from vicw_core.consolidation.consolidate import ConsolidatedBatch
+    from vicw_runtime.operations import Memory
     from vicw_shared.ports import Flow, GraphStore, Scans
-    from vicw_standalone.undo import SleepCycle
 
 _EXPIRED = "expired"
 """Expired items are counted apart: they may be many, and no maintenance made them."""
@@ -55,7 +59,8 @@ def register(parent: typer.Typer) -> None:
     """Add the subcommands."""
     dreams.register(app)
     resolve.register(app)
-    upkeep.register(app)
+    reconcile.register(app)
+    expiry.register(app)
     parent.add_typer(app, name="sleep")
 
 
@@ -86,7 +91,7 @@ def consolidate(
     (VICW_CONSOLIDATE_SCHEDULE), so no server may have the data directory open; with --platform, services may run. After
     a kill, completed steps stay; run the command again to continue.
     """
-    from vicw_sleep.consolidation.job import rules_of
+    from vicw_sleep.consolidation.job import consolidation_of, rules_of
 
     settings = read_settings(data_dir=data_dir)
     chosen = settings.consolidation
@@ -102,8 +107,9 @@ def consolidate(
         )
         out.print(harmless(line or f"leave        {place}: {reason}"), markup=False, highlight=False)
 
-    async def work(sleep_cycle: SleepCycle) -> None:
-        consolidation = sleep_cycle.consolidation(None if quiet else show_batch)
+    async def work(memory: Memory) -> None:
+        consolidation = consolidation_of(memory)
+        consolidation = consolidation if quiet else replace(consolidation, on_batch=show_batch)
         result = await consolidation.run(rules_of(chosen), now=now(), dry=dry_run, max_batches=limit, again=again)
         verb = "would become" if dry_run else "became"
         refused = f", {counted(result.refused, 'batch', 'batches')} refused" if result.refused else ""
@@ -136,8 +142,8 @@ def undo(
             out.print(remote.undo(step))
         return
 
-    async def work(sleep_cycle: SleepCycle) -> None:
-        out.print(await undo_step(sleep_cycle, step, settings))
+    async def work(memory: Memory) -> None:
+        out.print(await undo_step(memory, step))
 
     run_maintenance(settings, platform, work, schedule=None)
 
@@ -237,9 +243,9 @@ def _description(step: MaintenanceStep, names: Mapping[str, str]) -> str:
     if step.task == RESOLVE:
         return resolve.describe_step(step, names)
     if step.task == EVICT:
-        return upkeep.describe_eviction(step)
+        return describe_eviction(step)
     if step.task == EXPIRE:
-        return upkeep.describe_step(step, names)
+        return expiry.describe_expiry(step, names)
     sources = step.details.get("sources")
     events = counted(sources, "Event") if isinstance(sources, int) else "? Events"
     return f"{events} of flow {step.details.get('flow', '?')}"
