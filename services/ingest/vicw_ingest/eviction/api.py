@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from vicw_ingest.erasure.eraser import Eraser
-from vicw_ingest.eviction.job import policy_of
+from vicw_ingest.eviction.policy import EvictionPolicy
 from vicw_ingest.eviction.service import Eviction
 from vicw_runtime.operations import Memory, Operation, Report
 from vicw_shared.clock import now
@@ -44,6 +44,7 @@ async def run(memory: Memory, request: EvictRequest, report: Report[EvictedItem]
     if not limit:
         raise InvalidInputError(FieldProblem("items", "no limit is set", "Name one, or set VICW_EVICTION_ITEMS"))
     settings = memory.settings.eviction.model_copy(update={"items": limit})
+    policy = EvictionPolicy.of(settings)
 
     def show(item: Node, weight: float) -> None:
         report.item(EvictedItem(context=item.context, id=item.source_id or item.uid, name=item.name, weight=weight))
@@ -51,9 +52,9 @@ async def run(memory: Memory, request: EvictRequest, report: Report[EvictedItem]
     eraser = Eraser(memory.graph, memory.indexes, memory.registry)
     eviction = Eviction(memory.graph, eraser, memory.queue, on_evicted=show)
     batch = _ALL if request.dry_run else settings.batch
-    done = await eviction.run(policy_of(settings), now=now(), dry=request.dry_run, limit=batch)
+    done = await eviction.run(policy, now=now(), dry=request.dry_run, limit=batch)
     while done.more:
-        done.add(await eviction.run(policy_of(settings), now=now(), limit=batch))
+        done.add(await eviction.run(policy, now=now(), limit=batch))
     return EvictResult(erased=done.erased)
 
 
