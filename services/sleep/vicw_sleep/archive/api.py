@@ -104,6 +104,7 @@ async def run_import(stores: ArchiveStores, request: ImportRequest, report: Repo
     if (await stores.graph.record.models()).change is not None:
         command = "vicw reindex --platform" if stores.data_dir is None else "vicw reindex"
         raise StateConflictError(f"A model change is in progress: let `{command}` finish it first")
+    await stores.archive_indexes.require_engine()
     with ExitStack() as stack:
         folder = await in_thread(stack.enter_context, unpacked(Path(request.path)))
         archive = await _validated(stores, folder, report.progress)

@@ -14,6 +14,10 @@ from vicw_shared.ports import KeyRing, ModelIdentity, Store, VectorStore
 class ArchiveIndexes(Protocol):
     """The vector indexes of a store."""
 
+    async def require_engine(self) -> None:
+        """Raise UnavailableError if the engine does not answer."""
+        ...
+
     async def read(self, model: ModelIdentity) -> VectorStore | None:
         """Return the vectors of the model in use; None if there are none, or they are lost."""
         ...

@@ -7,11 +7,12 @@ import sys
 import typer
 
 from vicw_shared.errors import VicwError
+from vicw_sleep.archive import cli as archive
 from vicw_sleep.check import cli as check
 from vicw_sleep.mirror import cli as mirror
+from vicw_sleep.reindex import cli as reindex
 from vicw_standalone import __version__
 from vicw_standalone.cli import (
-    archive,
     entities,
     forget,
     graph,
@@ -21,7 +22,6 @@ from vicw_standalone.cli import (
     maintain,
     models,
     plugins,
-    reindex,
     retrieve,
     serve,
     sleep,
