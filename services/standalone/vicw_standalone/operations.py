@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from vicw_ingest.erasure.api import OPERATIONS as ERASURE
+from vicw_ingest.eviction.api import EVICT_ITEMS
+from vicw_ingest.expiry.api import EXPIRE_ITEMS
 from vicw_runtime.operations.operation import AnyOperation
 from vicw_sleep.archive.api import OPERATIONS as ARCHIVE
 from vicw_sleep.check.api import CHECK
@@ -9,4 +12,13 @@ from vicw_sleep.mirror.api import OPERATIONS as MIRROR
 from vicw_sleep.reconcile.api import RECONCILE
 from vicw_sleep.reindex.api import OPERATIONS as REINDEX
 
-OPERATIONS: tuple[AnyOperation, ...] = (CHECK, RECONCILE, *MIRROR, *REINDEX, *ARCHIVE)
+OPERATIONS: tuple[AnyOperation, ...] = (
+    CHECK,
+    RECONCILE,
+    EXPIRE_ITEMS,
+    *ERASURE,
+    EVICT_ITEMS,
+    *MIRROR,
+    *REINDEX,
+    *ARCHIVE,
+)

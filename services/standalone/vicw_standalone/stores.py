@@ -12,10 +12,11 @@ from vicw_runtime.operations import Memory, Opening, Stores
 from vicw_shared.errors import UnavailableError, VicwError
 from vicw_shared.extensions import load_registries
 from vicw_shared.model import Label
-from vicw_shared.ports import VectorStore
-from vicw_shared.settings import RedisSettings
+from vicw_shared.ports import MirrorFiles, Store, VectorStore
+from vicw_shared.settings import MirrorSettings, RedisSettings
 from vicw_shared.settings.variables import named_by_variable
 from vicw_sleep.archive.port import ArchiveIndexes
+from vicw_sleep.mirror.service import Mirror
 from vicw_sleep.reindex.port import ReindexRunner
 from vicw_sleep.reindex.service import Reindexing
 from vicw_standalone.platform_stores import open_graph, read_platform
@@ -175,7 +176,15 @@ async def _platform_memory(stack: AsyncExitStack) -> Memory:
         extraction_queue=extraction_queue,
         indexes=indexes,
         model=model,
+        index_queued=queue.wake,
+        mirror=_mirror_here(graph, settings.mirror),
     )
+
+
+def _mirror_here(graph: Store, settings: MirrorSettings) -> MirrorFiles | None:
+    """Return the mirror of the settings if it is on this machine; else its own process rebuilds it."""
+    mirror = Mirror.of(graph, settings)
+    return mirror if mirror is not None and mirror.path.is_dir() else None
 
 
 def _celery_queue(settings: RedisSettings, *, extraction: bool = False) -> CeleryQueue:

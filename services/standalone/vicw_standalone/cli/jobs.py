@@ -15,14 +15,15 @@ from uuid import UUID
 import typer
 
 from vicw_runtime.logs import configure_logs
+from vicw_runtime.operations.console import err, fail, harmless, out
 from vicw_shared.errors import MissingRecordError
 from vicw_shared.ports import Backlog, IndexFailure
 from vicw_shared.settings import LogSettings, RedisSettings
 from vicw_shared.settings.variables import named_by_variable
 from vicw_shared.text import counted
-from vicw_standalone.cli.console import err, fail, harmless, out, read_settings
 from vicw_standalone.cli.models import DataDirOption, PlatformOption, tenant_name
 from vicw_standalone.platform_stores import open_graph
+from vicw_standalone.settings import read_settings
 
 if TYPE_CHECKING:
     from vicw_shared.wire.ingest import JobStatus

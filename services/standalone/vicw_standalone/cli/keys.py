@@ -11,13 +11,14 @@ import typer
 from rich.table import Table
 
 from vicw_runtime.logs import configure_logs
+from vicw_runtime.operations.console import err, fail, out
 from vicw_shared.clock import now
 from vicw_shared.model.keys import Right, mint
 from vicw_shared.ports import KeyRing
 from vicw_shared.settings import LogSettings
-from vicw_standalone.cli.console import err, fail, out, read_settings
 from vicw_standalone.cli.models import DataDirOption, PlatformOption, tenant_name
 from vicw_standalone.platform_stores import open_graph
+from vicw_standalone.settings import read_settings
 
 app = typer.Typer(
     help="Create, list and revoke API keys. A server that other machines can reach requires one.",

@@ -9,10 +9,11 @@ import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn
 from rich.table import Table
 
+from vicw_runtime.operations.console import err, out
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.model.keys import tenant_flaw
-from vicw_standalone.cli.console import err, out, read_settings
 from vicw_standalone.model_choice import choose
+from vicw_standalone.settings import read_settings
 
 DataDirOption = Annotated[
     Path | None, typer.Option(help="Data directory. \\[default: ~/.local/share/vicw, or VICW_DATA_DIR]")
