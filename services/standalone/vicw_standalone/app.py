@@ -72,7 +72,7 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
     app.include_router(retrieval_router(standalone.retrieval_ports, gate))
 
     async def undo(step: str) -> str:
-        return await undo_step(standalone.asleep, step, standalone.settings)
+        return await undo_step(standalone.memory(), step)
 
     app.include_router(operations.router(gate))
     app.include_router(admin_router(undo, gate))

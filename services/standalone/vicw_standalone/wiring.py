@@ -33,7 +33,6 @@ from vicw_shared.errors import ModelMismatchError, StorageFullError, VicwError
 from vicw_shared.extensions import NOTHING_EXTRACTED, load_extractor, load_registries
 from vicw_shared.ports import Embedder, VectorStore
 from vicw_shared.settings import LlmSettings
-from vicw_sleep.consolidation.llm_requests import llm_requester
 from vicw_sleep.mirror.service import Mirror
 from vicw_sleep.reconcile.receipts import forget_receipts
 from vicw_sleep.reconcile.service import reconcile
@@ -46,7 +45,6 @@ from vicw_standalone import scheduled_jobs
 from vicw_standalone.embedders import Embedders
 from vicw_standalone.engine_files import EmbeddedFiles
 from vicw_standalone.index_engines.edge import EdgeIndexes, IndexFolders
-from vicw_standalone.maintenance import Maintenance
 from vicw_standalone.model_choice import REINDEX_ADVICE, remedy, vectors_of
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.stores import ServedMemory
@@ -111,7 +109,6 @@ class Standalone:
         self.indexes: Indexes
         self.indexer: Indexer
         self.expiry: Expiry
-        self.asleep: Maintenance
         self.index_engine: EdgeIndexes
         self.reindexing: BackgroundReindexing
         self.extractor: PendingExtractor | None
@@ -166,15 +163,6 @@ class Standalone:
             self._reranker = open_reranker(self.settings.rerank)
             self._stack.push_async_callback(self._reranker.close)
         self._model = await open_language_model(self.settings.llm, self._stack)
-        self.asleep = Maintenance(
-            self.settings,
-            self.registry,
-            self.graph,
-            self.indexes,
-            self.indexer,
-            courtesy=self._throttle,
-            asking=llm_requester(self._model, self.settings.llm),
-        )
         self.extractor = self._open_extractor()
         self._ingest = IngestPorts.of(
             self.graph,
@@ -277,7 +265,7 @@ class Standalone:
             await asyncio.sleep(_IMPORT_POLL_SECONDS)
         async with contextlib.AsyncExitStack() as running:
             start_background_task(self.expiry.run(self.settings.ingest.expiry_seconds), running, "expiry")
-            for name, work in scheduled_jobs.work(self.settings, self.asleep, self.schedules):
+            for name, work in scheduled_jobs.work(self.memory(), self.schedules):
                 start_background_task(work, running, name)
             await asyncio.Event().wait()
 
