@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from vicw_runtime.operations import Memory, Opening, Stores
@@ -15,32 +14,13 @@ from vicw_shared.model import Label
 from vicw_shared.ports import VectorStore
 from vicw_shared.settings import RedisSettings
 from vicw_shared.settings.variables import named_by_variable
-from vicw_sleep.archive.port import ArchiveIndexes
-from vicw_sleep.reindex.port import ReindexRunner
 from vicw_sleep.reindex.service import Reindexing
+from vicw_standalone.memory import OpenStores
 from vicw_standalone.platform_stores import open_graph, read_platform
 from vicw_standalone.settings import StandaloneSettings
 
 if TYPE_CHECKING:
     from vicw_runtime.queue.celery_queue import CeleryQueue
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenStores(Stores):
-    """Stores, and what makes and fills their indexes."""
-
-    reindexing: ReindexRunner
-    archive_indexes: ArchiveIndexes
-    without_jobs: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServedMemory(Memory):
-    """The memory of a server, with what makes and fills its indexes."""
-
-    reindexing: ReindexRunner
-    archive_indexes: ArchiveIndexes
-    without_jobs: Callable[[], AbstractAsyncContextManager[None]]
 
 
 @asynccontextmanager
