@@ -474,7 +474,6 @@ def test_the_jobs_of_a_server_rest_while_an_import_is_incomplete(
 
         return "expiry" in served.portal.call(names)
 
-    monkeypatch.setattr("vicw_standalone.wiring._IMPORT_POLL_SECONDS", 0.01)
     with serve_store(tmp_path / "new") as served:
         with monkeypatch.context() as patch:
 
