@@ -72,10 +72,10 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
     app.include_router(retrieval_router(standalone.retrieval_ports, gate))
 
     async def undo(step: str) -> str:
-        return await undo_step(standalone.asleep, step, standalone.settings)
+        return await undo_step(standalone.memory(), step)
 
     app.include_router(operations.router(gate))
-    app.include_router(admin_router(lambda: standalone.reindexing, lambda: standalone.indexes.read_index, undo, gate))
+    app.include_router(admin_router(undo, gate))
     return app
 
 

@@ -16,9 +16,9 @@ from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.settings import read_settings
 
 if TYPE_CHECKING:
+    from vicw_runtime.operations import Memory
     from vicw_sleep.dream.commit import DreamResult
     from vicw_sleep.mirror.atoms import Atom
-    from vicw_standalone.undo import SleepCycle
 
 _SCHEDULE = "VICW_DREAM_SCHEDULE"
 _EXCERPT_CHARS = 60
@@ -49,7 +49,7 @@ def dream(
     auto-tags. A server runs this automatically (VICW_DREAM_SCHEDULE), so no server may have the data directory open;
     with --platform, services may run. After a kill, completed steps stay; run the command again to continue.
     """
-    from vicw_sleep.dream.job import rules_of
+    from vicw_sleep.dream.job import dreamer_of, rules_of
 
     settings = read_settings(data_dir=data_dir)
     chosen = settings.dream if hours is None else settings.dream.model_copy(update={"hours": hours})
@@ -60,9 +60,9 @@ def dream(
         for line in lines:
             out.print(" ".join(harmless(line).split("\n")), markup=False, highlight=False, soft_wrap=True)
 
-    async def work(sleep_cycle: SleepCycle) -> None:
+    async def work(memory: Memory) -> None:
         with progress_bar("dreaming") as progress:
-            job = replace(sleep_cycle.dream(), progress=progress)
+            job = replace(dreamer_of(memory), progress=progress)
             job = job if quiet else replace(job, on_item=show_item)
             result = await job.run(rules_of(chosen), now=now(), dry=dry_run, max_items=limit)
         verb = "would get" if dry_run else "got"
@@ -81,10 +81,9 @@ def wipe(data_dir: DataDirOption = None, platform: PlatformOption = False) -> No
 
     settings = read_settings(data_dir=data_dir)
 
-    async def work(sleep_cycle: SleepCycle) -> None:
-        job = sleep_cycle.dream()
+    async def work(memory: Memory) -> None:
         with progress_bar("wiping") as progress:
-            count = await wipe_all(job.graph, job.queue, now=now(), progress=progress)
+            count = await wipe_all(memory.graph, memory.queue, now=now(), progress=progress)
         out.print(f"{counted(count, 'auto-tag')} removed")
 
     run_maintenance(settings, platform, work, schedule=None)

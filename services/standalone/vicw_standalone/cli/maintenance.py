@@ -14,18 +14,20 @@ from vicw_shared.settings import LogSettings
 from vicw_standalone.settings import StandaloneSettings
 
 if TYPE_CHECKING:
-    from vicw_standalone.undo import SleepCycle
+    from vicw_runtime.operations import Memory
     from vicw_standalone.wiring import Standalone
 
 
 def run_maintenance(
-    settings: StandaloneSettings, platform: bool, work: Callable[[SleepCycle], Awaitable[None]], *, schedule: str | None
+    settings: StandaloneSettings, platform: bool, work: Callable[[Memory], Awaitable[None]], *, schedule: str | None
 ) -> None:
     """Run ``work`` over the stores. A server that has them open ends the command.
 
     The message names ``schedule``, the setting by which a server runs the job; None: a server never does.
     """
-    _run(work, _sleep_worker() if platform else _on_directory(settings, schedule, lambda standalone: standalone.asleep))
+    _run(
+        work, _sleep_worker() if platform else _on_directory(settings, schedule, lambda standalone: standalone.memory())
+    )
 
 
 def _run[T](work: Callable[[T], Awaitable[None]], stores: AbstractAsyncContextManager[T]) -> None:
@@ -60,13 +62,13 @@ async def _on_directory[T](
 
 
 @asynccontextmanager
-async def _sleep_worker() -> AsyncIterator[SleepCycle]:
+async def _sleep_worker() -> AsyncIterator[Memory]:
     from vicw_sleep.settings import SleepServiceSettings as SleepSettings
     from vicw_sleep.wiring import SleepWiring
 
     wiring = SleepWiring(SleepSettings.read())
     await wiring.open()
     try:
-        yield wiring
+        yield wiring.memory
     finally:
         await wiring.close()

@@ -17,8 +17,8 @@ from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.settings import read_settings
 
 if TYPE_CHECKING:
+    from vicw_runtime.operations import Memory
     from vicw_sleep.resolve.merge_decision import DecidedPair
-    from vicw_standalone.undo import SleepCycle
 
 _INTO = "into"
 
@@ -48,7 +48,7 @@ def resolve(
     have the data directory open; with --platform, services may run. After a kill, completed steps stay; run the command
     again to continue.
     """
-    from vicw_sleep.resolve.job import rules_of
+    from vicw_sleep.resolve.job import resolver_of, rules_of
 
     settings = read_settings(data_dir=data_dir)
     rules = rules_of(settings.resolve)
@@ -60,9 +60,9 @@ def resolve(
         for text in (line, f"        {decided.reason}"):
             out.print(" ".join(harmless(text).split("\n")), markup=False, highlight=False, soft_wrap=True)
 
-    async def work(sleep_cycle: SleepCycle) -> None:
+    async def work(memory: Memory) -> None:
         with progress_bar("comparing") as progress:
-            job = replace(sleep_cycle.resolve(), progress=progress)
+            job = replace(resolver_of(memory), progress=progress)
             job = job if quiet else replace(job, on_pair=show_pair)
             result = await job.run(chosen, now=now(), dry=dry_run, max_pairs=limit)
         merged, split = ("would merge", "would split") if dry_run else ("merged", "split")

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -31,8 +32,8 @@ from vicw_stores.data_dir import DataDir
 
 if TYPE_CHECKING:
     from vicw_core.consolidation.consolidate import ConsolidatedBatch
+    from vicw_runtime.operations import Memory
     from vicw_shared.ports import Flow, GraphStore, Scans
-    from vicw_standalone.undo import SleepCycle
 
 _EXPIRED = "expired"
 """Expired items are counted apart: they may be many, and no maintenance made them."""
@@ -90,7 +91,7 @@ def consolidate(
     (VICW_CONSOLIDATE_SCHEDULE), so no server may have the data directory open; with --platform, services may run. After
     a kill, completed steps stay; run the command again to continue.
     """
-    from vicw_sleep.consolidation.job import rules_of
+    from vicw_sleep.consolidation.job import consolidation_of, rules_of
 
     settings = read_settings(data_dir=data_dir)
     chosen = settings.consolidation
@@ -106,8 +107,9 @@ def consolidate(
         )
         out.print(harmless(line or f"leave        {place}: {reason}"), markup=False, highlight=False)
 
-    async def work(sleep_cycle: SleepCycle) -> None:
-        consolidation = sleep_cycle.consolidation(None if quiet else show_batch)
+    async def work(memory: Memory) -> None:
+        consolidation = consolidation_of(memory)
+        consolidation = consolidation if quiet else replace(consolidation, on_batch=show_batch)
         result = await consolidation.run(rules_of(chosen), now=now(), dry=dry_run, max_batches=limit, again=again)
         verb = "would become" if dry_run else "became"
         refused = f", {counted(result.refused, 'batch', 'batches')} refused" if result.refused else ""
@@ -140,8 +142,8 @@ def undo(
             out.print(remote.undo(step))
         return
 
-    async def work(sleep_cycle: SleepCycle) -> None:
-        out.print(await undo_step(sleep_cycle, step, settings))
+    async def work(memory: Memory) -> None:
+        out.print(await undo_step(memory, step))
 
     run_maintenance(settings, platform, work, schedule=None)
 
