@@ -44,7 +44,7 @@ PACKAGES = [
     if (package / "__init__.py").exists()
 ]
 SERVICES = {one.name.removeprefix("vicw_"): one for one in PACKAGES if one.parents[1].name == "services"}
-MODULES = [file for package in PACKAGES for file in sorted(package.rglob("*.py"))]
+MODULES = [file for package in SERVICES.values() for file in sorted(package.rglob("*.py"))]
 
 
 def modules_named(name: str) -> list[Path]:

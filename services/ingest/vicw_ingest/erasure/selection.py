@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from vicw_core.consolidation.ledger import entries_of
 from vicw_core.graph.canonical import DISTINCT_FROM, MERGED_INTO, is_inferred
+from vicw_core.graph.tenants import require_tenant
 from vicw_shared.errors import MissingRecordError, StateConflictError
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import CONSOLIDATED_ITEM
@@ -117,16 +118,8 @@ async def choose_context(graph: GraphStore, tenant: str, context: str) -> Erasur
 
 
 async def choose_tenant(graph: Store, tenant: str) -> ErasureSelection:
-    """Select a whole tenant. Raises MissingRecordError if nothing of it is stored or being erased.
-
-    After an interrupted erasure a tenant may have nothing left but the erasure's notes.
-    """
-    contexts = tuple(root.name for root in await graph.contexts(tenant))
-    if not contexts and all(note.tenant != tenant for note in await graph.erasures.erasures()):
-        async with graph.archive.snapshot() as snapshot:
-            known = {root.tenant for root in await snapshot.roots()}
-        raise MissingRecordError(f"Nothing of tenant {tenant!r} is stored; there is {_listed(known)}")
-    return ErasureSelection(tenant, contexts=contexts, everything=True)
+    """Select a whole tenant. Raises MissingRecordError if nothing of it is stored or being erased."""
+    return ErasureSelection(tenant, contexts=await require_tenant(graph, tenant), everything=True)
 
 
 async def _by_id(graph: GraphStore, tenant: str, item_id: str, contexts: Sequence[str]) -> list[Node]:

@@ -8,6 +8,7 @@ import typer
 
 from vicw_shared.errors import VicwError
 from vicw_sleep.check import cli as check
+from vicw_sleep.mirror import cli as mirror
 from vicw_standalone import __version__
 from vicw_standalone.cli import (
     archive,
@@ -18,7 +19,6 @@ from vicw_standalone.cli import (
     jobs,
     keys,
     maintain,
-    mirror,
     models,
     plugins,
     reindex,

@@ -7,9 +7,11 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import httpx
 import pytest
 from typer.testing import CliRunner, Result
 
+from support.clients.served import serve_store
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import Memory, open_memory, settings_for
 from vicw_shared.errors import SettingsError
@@ -27,7 +29,7 @@ def filled(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     asyncio.run(fill())
     # Loggers keep what they were given first: here a stream that ends with the command.
-    monkeypatch.setattr("vicw_standalone.cli.jobs.configure_logs", lambda settings: None)
+    monkeypatch.setattr("vicw_runtime.operations.command.configure_logs", lambda settings: None)
     return store
 
 
@@ -183,3 +185,39 @@ async def test_a_mirror_that_cannot_be_kept_stops_no_server(store: Path, tmp_pat
     await memory.ingest({"text": "still here"})
     await standalone.close()
     assert (tmp_path / "m").read_text() == "mine"
+
+
+def test_mirror_does_and_says_the_same_beside_a_server(
+    filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [
+        ("status", "--path", "{}/m"),
+        ("build", "--path", "{}/m", "--viewer", "*"),
+        ("sync", "--path", "{}/m"),
+        ("sync", "--path", "{}/m"),
+        ("status", "--path", "{}/m", "--viewer", "Ana"),
+        ("build", "--path", "{}/n", "--tenant", "nosuch"),
+        ("sync",),
+    ]
+
+    def run_all(folder: Path) -> list[tuple[int, str, str]]:
+        done = [mirror(filled, *(word.format(folder) for word in one)) for one in words]
+        return [(one.exit_code, one.stdout, one.stderr) for one in done]
+
+    monkeypatch.setenv("VICW_EMBEDDER", "none")
+    alone = run_all(tmp_path / "alone")
+    with serve_store(filled):
+        assert run_all(tmp_path / "served") == alone
+    assert [code for code, _, _ in alone] == [1, 0, 0, 0, 1, 2, 2]
+    assert files_below(tmp_path / "served").keys() == files_below(tmp_path / "alone").keys()
+
+
+def test_only_the_owner_of_a_served_store_writes_a_mirror(
+    filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VICW_EMBEDDER", "none")
+    with serve_store(filled) as served:
+        url = served.standalone.data_dir.read_address(filled)
+        refused = httpx.post(f"{url}/admin/mirror/build", json={"path": str(tmp_path / "m")}, trust_env=False)
+        assert refused.status_code in {401, 403}
+    assert not (tmp_path / "m").exists()
