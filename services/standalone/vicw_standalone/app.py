@@ -34,6 +34,7 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await standalone.finish_erasures()
         standalone.start_indexer()
         if gate.required and not await standalone.keys.keys():
             _log.warning("requests need a key and none exists yet: `vicw keys create` creates one")

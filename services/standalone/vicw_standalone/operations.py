@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from vicw_ingest.erasure.api import OPERATIONS as ERASURE
+from vicw_ingest.eviction.api import EVICT_ITEMS
+from vicw_ingest.expiry.api import EXPIRE_ITEMS
 from vicw_runtime.operations.operation import AnyOperation
 from vicw_sleep.check.api import CHECK
 from vicw_sleep.mirror.api import OPERATIONS as MIRROR
 from vicw_sleep.reconcile.api import RECONCILE
 
-OPERATIONS: tuple[AnyOperation, ...] = (CHECK, RECONCILE, *MIRROR)
+OPERATIONS: tuple[AnyOperation, ...] = (
+    CHECK,
+    RECONCILE,
+    EXPIRE_ITEMS,
+    *ERASURE,
+    EVICT_ITEMS,
+    *MIRROR,
+)

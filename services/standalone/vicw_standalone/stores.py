@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from vicw_runtime.operations import Memory, Opening, Stores
 from vicw_shared.errors import UnavailableError
 from vicw_shared.extensions import load_registries
-from vicw_shared.ports import VectorStore
-from vicw_shared.settings import RedisSettings
+from vicw_shared.ports import MirrorFiles, Store, VectorStore
+from vicw_shared.settings import MirrorSettings, RedisSettings
 from vicw_shared.settings.variables import named_by_variable
+from vicw_sleep.mirror.service import Mirror
 from vicw_standalone.platform_stores import named_engines, open_graph, read_platform
 from vicw_standalone.settings import StandaloneSettings
 
@@ -147,7 +148,15 @@ async def _platform_memory(stack: AsyncExitStack) -> Memory:
         extraction_queue=extraction_queue,
         indexes=indexes,
         model=model,
+        index_queued=queue.wake,
+        mirror=_mirror_here(graph, settings.mirror),
     )
+
+
+def _mirror_here(graph: Store, settings: MirrorSettings) -> MirrorFiles | None:
+    """Return the mirror of the settings if it is on this machine; else its own process rebuilds it."""
+    mirror = Mirror.of(graph, settings)
+    return mirror if mirror is not None and mirror.path.is_dir() else None
 
 
 def _celery_queue(settings: RedisSettings, *, extraction: bool = False) -> CeleryQueue:

@@ -11,6 +11,7 @@ import structlog
 from vicw_core.archive.import_marker import require_no_import
 from vicw_core.background import in_thread, start_background_task
 from vicw_embedding.process.supervisor import ChatProcess
+from vicw_ingest.erasure.eraser import Eraser
 from vicw_ingest.expiry.service import Expiry
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of
@@ -27,11 +28,12 @@ from vicw_runtime.model_servers.openai_language import OpenAILanguageModel
 from vicw_runtime.operations import Memory
 from vicw_runtime.throttled_indexes import throttled_indexes
 from vicw_shared.clock import now
-from vicw_shared.errors import ModelMismatchError, StorageFullError
+from vicw_shared.errors import ModelMismatchError, StorageFullError, VicwError
 from vicw_shared.extensions import NOTHING_EXTRACTED, load_extractor, load_registries
 from vicw_shared.ports import Embedder, VectorStore
 from vicw_shared.settings import LlmSettings
 from vicw_sleep.consolidation.llm_requests import llm_requester
+from vicw_sleep.mirror.service import Mirror
 from vicw_sleep.reconcile.receipts import forget_receipts
 from vicw_sleep.reconcile.service import reconcile
 from vicw_sleep.reindex.background import BackgroundReindexing
@@ -41,6 +43,7 @@ from vicw_sleep.schedule.cron import Schedule
 from vicw_sleep.schedule.jobs import ScheduledJob, schedules
 from vicw_standalone import scheduled_jobs
 from vicw_standalone.embedders import Embedders
+from vicw_standalone.engine_files import EmbeddedFiles
 from vicw_standalone.index_engines.edge import EdgeIndexes, IndexFolders
 from vicw_standalone.maintenance import Maintenance
 from vicw_standalone.model_choice import REINDEX_ADVICE, remedy, vectors_of
@@ -57,6 +60,8 @@ from vicw_stores.sqlite.keys import SqliteKeyRing
 _START_SECONDS = 300.0
 """A large file may have to be read from a slow disk."""
 _STOP_SECONDS = 1.0
+_INDEX_SECONDS = 60.0
+"""Longest time that an erasure waits for what is queued for the index."""
 
 
 async def open_language_model(settings: LlmSettings, stack: AsyncExitStack) -> OpenAILanguageModel | None:
@@ -229,6 +234,13 @@ class Standalone:
         """The embedder of the index in use."""
         return self.indexes.read_index.embedder
 
+    async def finish_erasures(self) -> None:
+        """Finish what interrupted erasures selected, before anything is answered. A failure is logged."""
+        try:
+            await Eraser(self.graph, self.indexes, self.registry).finish_interrupted()
+        except VicwError as error:
+            _log.warning("an interrupted erasure could not be finished: `vicw forget resume`", error=error.detail)
+
     def start_indexer(self) -> None:
         """Start the indexer, the scheduled jobs and the rebuilding of a lost index, until ``close``."""
         if self._ingest.extractor is None:
@@ -293,7 +305,13 @@ class Standalone:
             yield_to_foreground=self._throttle.yield_to_foreground,
             indexes=indexes,
             model=self._model,
+            index_queued=self._index_queued,
+            files=EmbeddedFiles(self.data_dir.path, self.graph, self.folders),
+            mirror=Mirror.of(self.graph, self.settings.mirror),
         )
+
+    async def _index_queued(self) -> None:
+        await self.indexer.drain(seconds=_INDEX_SECONDS)
 
     @property
     def keys(self) -> SqliteKeyRing:

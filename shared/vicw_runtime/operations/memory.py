@@ -10,7 +10,7 @@ from typing import Protocol
 from vicw_runtime.background_throttle import Yield, yield_to_event_loop
 from vicw_runtime.indexes import Indexes
 from vicw_shared.model import EdgeRegistry
-from vicw_shared.ports import KeyRing, LanguageModel, Store, VectorStore, WorkQueue
+from vicw_shared.ports import EngineFiles, KeyRing, LanguageModel, MirrorFiles, Store, VectorStore, WorkQueue
 from vicw_shared.settings import (
     ConsolidationSettings,
     DreamSettings,
@@ -68,7 +68,15 @@ class Stores:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory(Stores):
-    """The stores with the embedders of their indexes, and the language model if there is one."""
+    """The stores with the embedders of their indexes, and the language model if there is one.
+
+    ``index_queued`` indexes what is queued for the index, for a limited time, or wakes the processes that do. ``files``
+    are those of the engines, None if these are servers; ``mirror`` is the one of the settings, None if there is none
+    here.
+    """
 
     indexes: Indexes
     model: LanguageModel | None = None
+    index_queued: Callable[[], Awaitable[None]]
+    files: EngineFiles | None = None
+    mirror: MirrorFiles | None = None

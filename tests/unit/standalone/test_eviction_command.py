@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from support.clients.served import keep_logs
 from support.clients.sleep_command import sleep, without_model
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import open_memory, settings_for
@@ -50,6 +51,7 @@ def filled(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     asyncio.run(fill(store))
     without_model(monkeypatch)
     monkeypatch.setattr("vicw_standalone.cli.maintenance.configure_logs", lambda settings: None)
+    keep_logs(monkeypatch)
     monkeypatch.setenv("VICW_EVICTION_DAYS", "0")
     return store
 

@@ -161,7 +161,7 @@ def test_sleep_expire_lists_then_retires_expired_items(filled: Path, monkeypatch
     def later() -> datetime:
         return SOON + timedelta(seconds=1)
 
-    for module in ("vicw_ingest.expiry.service", "vicw_standalone.cli.upkeep"):
+    for module in ("vicw_ingest.expiry.service", "vicw_ingest.expiry.api"):
         monkeypatch.setattr(f"{module}.now", later)
     for _ in range(2):
         dry = sleep(filled, "expire", "--dry-run")
@@ -240,13 +240,3 @@ async def log_steps(store: Path) -> None:
 
     async with open_memory(store) as memory:
         await memory.standalone.graph.write("default", "ctx", work)
-
-
-def test_sleep_expire_beside_a_server_names_the_setting(filled: Path) -> None:
-    async def while_open(command: str) -> str:
-        async with open_memory(filled):
-            done = await asyncio.to_thread(sleep, filled, command)
-            assert done.exit_code == 2
-            return done.output
-
-    assert "VICW_INGEST_EXPIRY_SECONDS" in asyncio.run(while_open("expire"))

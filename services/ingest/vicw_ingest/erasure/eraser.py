@@ -128,6 +128,15 @@ class Eraser:
         await self.graph.erasures.count_erasure()
         return done
 
+    async def finish_interrupted(self) -> None:
+        """Finish the erasing that a kill interrupted, so that nothing of it is answered again.
+
+        The proof is left to ``vicw forget resume``. Raises the engines' errors; a new run continues.
+        """
+        notes = await self.graph.erasures.erasures()
+        for erasure in sorted({one.erasure for one in notes if {ITEMS, ERASED_UIDS} & one.body.keys()}):
+            await self.run(erasure)
+
     async def _is_pending(self, erasure: str) -> bool:
         """Return whether an erasure is unfinished. Nodes that exist after its end were stored since."""
         return any(note.erasure == erasure for note in await self.graph.erasures.erasures())

@@ -6,6 +6,7 @@ import os
 import tarfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -33,7 +34,8 @@ def search_files(root: Path, residue: Residue, *, without: Callable[[Path], bool
     done = 0
     for path in sorted(_files(root)):
         if not without(path):
-            with path.open("rb") as file:
+            # The engines remove files while they run: what is gone holds nothing.
+            with suppress(FileNotFoundError), path.open("rb") as file:
                 done += _search(str(path), file, residue)
     return done
 

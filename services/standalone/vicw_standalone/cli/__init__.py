@@ -6,6 +6,7 @@ import sys
 
 import typer
 
+from vicw_ingest.erasure import cli as forget
 from vicw_shared.errors import VicwError
 from vicw_sleep.check import cli as check
 from vicw_sleep.mirror import cli as mirror
@@ -13,7 +14,6 @@ from vicw_standalone import __version__
 from vicw_standalone.cli import (
     archive,
     entities,
-    forget,
     graph,
     ingest,
     jobs,

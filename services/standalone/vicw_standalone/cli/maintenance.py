@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from vicw_runtime.logs import configure_logs
@@ -15,20 +14,8 @@ from vicw_standalone.cli.console import fail
 from vicw_standalone.settings import StandaloneSettings
 
 if TYPE_CHECKING:
-    from vicw_ingest.eviction.service import Eviction
-    from vicw_ingest.expiry.service import Expiry
-    from vicw_shared.ports import GraphStore
     from vicw_standalone.undo import SleepCycle
     from vicw_standalone.wiring import Standalone
-
-
-@dataclass(frozen=True, slots=True)
-class ItemRemoval:
-    """Expiry and eviction over open stores."""
-
-    graph: GraphStore
-    expiry: Expiry
-    capacity: Eviction
 
 
 def run_maintenance(
@@ -39,17 +26,6 @@ def run_maintenance(
     The message names ``schedule``, the setting by which a server runs the job; None: a server never does.
     """
     _run(work, _sleep_worker() if platform else _on_directory(settings, schedule, lambda standalone: standalone.asleep))
-
-
-def run_item_removal(
-    settings: StandaloneSettings, platform: bool, work: Callable[[ItemRemoval], Awaitable[None]], *, schedule: str
-) -> None:
-    """Run ``work`` with expiry and eviction, as ``run_maintenance`` does."""
-
-    def removal(standalone: Standalone) -> ItemRemoval:
-        return ItemRemoval(standalone.graph, standalone.expiry, standalone.asleep.capacity())
-
-    _run(work, _ingest_worker() if platform else _on_directory(settings, schedule, removal))
 
 
 def _run[T](work: Callable[[T], Awaitable[None]], stores: AbstractAsyncContextManager[T]) -> None:
@@ -65,13 +41,15 @@ def _run[T](work: Callable[[T], Awaitable[None]], stores: AbstractAsyncContextMa
 async def _on_directory[T](
     settings: StandaloneSettings, schedule: str | None, use: Callable[[Standalone], T]
 ) -> AsyncIterator[T]:
-    from vicw_standalone.erasure.embedded import opened
+    from vicw_standalone.wiring import Standalone
     from vicw_stores.sqlite import require_store
 
     require_store(settings.storage.data_dir)
     async with AsyncExitStack() as stack:
         try:
-            standalone, _ = await stack.enter_async_context(opened(settings))
+            standalone = Standalone(settings)
+            stack.push_async_callback(standalone.close)
+            await standalone.open()
         except DataDirError as error:
             reason = (
                 f"runs this automatically ({schedule})" if schedule is not None else "does not run this automatically"
@@ -90,19 +68,5 @@ async def _sleep_worker() -> AsyncIterator[SleepCycle]:
     await wiring.open()
     try:
         yield wiring
-    finally:
-        await wiring.close()
-
-
-@asynccontextmanager
-async def _ingest_worker() -> AsyncIterator[ItemRemoval]:
-    from vicw_ingest.settings import IngestServiceSettings as IngestSettings
-    from vicw_ingest.wiring import IngestWiring
-
-    wiring = IngestWiring(IngestSettings.read())
-    await wiring.open()
-    try:
-        workers = replace(wiring.expiry, queue=wiring.queue)  # no indexer runs in this process
-        yield ItemRemoval(wiring.engines.graph, workers, wiring.eviction())
     finally:
         await wiring.close()

@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vicw_core.graph.edge_factory import DREAM, RESOLVE
+from vicw_ingest.eviction.cli import describe_eviction
+from vicw_ingest.expiry import cli as expiry
 from vicw_shared.clock import now
 from vicw_shared.ports import JobRun, MaintenanceStep, Outcome, Steps, scan_pages
 from vicw_shared.text import counted
-from vicw_standalone.cli import dreams, resolve, upkeep
+from vicw_sleep.reconcile import cli as reconcile
+from vicw_standalone.cli import dreams, resolve
 from vicw_standalone.cli.console import err, harmless, out, read_settings
 from vicw_standalone.cli.job_runs import status_lines
 from vicw_standalone.cli.jobs import TenantOption, open_graph_of
@@ -54,7 +57,8 @@ def register(parent: typer.Typer) -> None:
     """Add the subcommands."""
     dreams.register(app)
     resolve.register(app)
-    upkeep.register(app)
+    reconcile.register(app)
+    expiry.register(app)
     parent.add_typer(app, name="sleep")
 
 
@@ -236,9 +240,9 @@ def _description(step: MaintenanceStep, names: Mapping[str, str]) -> str:
     if step.task == RESOLVE:
         return resolve.describe_step(step, names)
     if step.task == EVICT:
-        return upkeep.describe_eviction(step)
+        return describe_eviction(step)
     if step.task == EXPIRE:
-        return upkeep.describe_step(step, names)
+        return expiry.describe_expiry(step, names)
     sources = step.details.get("sources")
     events = counted(sources, "Event") if isinstance(sources, int) else "? Events"
     return f"{events} of flow {step.details.get('flow', '?')}"
