@@ -1,9 +1,9 @@
-"""Admin endpoints: change of the embedding model, vectors for an export, undo of sleep cycle steps."""
+"""Admin endpoints: change of the embedding model, vectors for an export."""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from uuid import UUID
 
 from fastapi import APIRouter, Security
@@ -18,8 +18,6 @@ from vicw_shared.wire.admin import (
     ReindexRequest,
     ReindexResult,
     ReindexState,
-    Undone,
-    UndoRequest,
     VectorsRequest,
 )
 from vicw_sleep.reindex.background import BackgroundReindexing
@@ -28,10 +26,9 @@ from vicw_sleep.reindex.background import BackgroundReindexing
 def create_router(
     reindexing: Callable[[], BackgroundReindexing],
     index: Callable[[], Index],
-    undo: Callable[[str], Awaitable[str]],
     gate: Gate,
 ) -> APIRouter:
-    """Return the routes; ``gate`` requires the right ``admin``. ``undo`` undoes a step and returns its message."""
+    """Return the routes; ``gate`` requires the right ``admin``."""
     router = APIRouter(
         prefix="/admin", route_class=gate.route(Right.ADMIN), tags=["admin"], dependencies=[Security(bearer_scheme)]
     )
@@ -60,12 +57,6 @@ def create_router(
         rows = await used.vectors.dense([_uid(number, given) for number, given in enumerate(request.ids)])
         vectors = {uid: base64.b64encode(row.astype("<f4").tobytes()).decode() for uid, row in rows.items()}
         return PointVectors(model=used.model.key, vectors=vectors)
-
-    @router.post(
-        "/sleep/undo", responses=refusals(401, 403, 404, 413, 422, 503), summary="Undo a step of the sleep cycle"
-    )
-    async def post_undo(request: UndoRequest) -> Undone:
-        return Undone(message=await undo(request.step))
 
     return router
 

@@ -17,7 +17,6 @@ from vicw_standalone import __version__
 from vicw_standalone.admin import create_router as admin_router
 from vicw_standalone.operations import OPERATIONS
 from vicw_standalone.settings import StandaloneSettings
-from vicw_standalone.undo import undo_step
 from vicw_standalone.wiring import Standalone
 
 _log = structlog.get_logger()
@@ -71,11 +70,8 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
     app.include_router(ingest_router(standalone.ingest_ports, gate))
     app.include_router(retrieval_router(standalone.retrieval_ports, gate))
 
-    async def undo(step: str) -> str:
-        return await undo_step(standalone.asleep, step, standalone.settings)
-
     app.include_router(operations.router(gate))
-    app.include_router(admin_router(lambda: standalone.reindexing, lambda: standalone.indexes.read_index, undo, gate))
+    app.include_router(admin_router(lambda: standalone.reindexing, lambda: standalone.indexes.read_index, gate))
     return app
 
 

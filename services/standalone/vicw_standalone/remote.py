@@ -19,8 +19,6 @@ from vicw_shared.wire.admin import (
     ReindexRequest,
     ReindexResult,
     ReindexState,
-    Undone,
-    UndoRequest,
     VectorsRequest,
 )
 
@@ -83,10 +81,6 @@ class Remote:
         return self._send(
             "POST", "/admin/vectors", PointVectors, content=VectorsRequest(ids=tuple(ids)).model_dump_json()
         )
-
-    def undo(self, step: str) -> str:
-        """Undo a step of the sleep cycle; return the server's message. Raises FatalError with it on a refusal."""
-        return self._send("POST", "/admin/sleep/undo", Undone, content=UndoRequest(step=step).model_dump_json()).message
 
     def _send[T: BaseModel](self, method: str, path: str, expected: type[T], **arguments: Any) -> T:
         try:

@@ -47,8 +47,9 @@ class Operation[M: Stores, Q: Message, R: Message, I: Message]:
     """An operation on a memory, the same beside a running server and without one.
 
     ``name`` is its address under ``/admin``. ``run`` is the use case: it raises VicwErrors, and may be stopped at any
-    await, since each of its steps leaves the stores whole. ``owner_only``: on a server, only who owns the data directory may
-    call it, and no key: it makes keys, reads or writes files that the caller names, or shows what is stored.
+    await, since each of its steps leaves the stores whole. ``owner_only``: on a server, only who owns the data
+    directory may call it, and no key: it makes keys, reads or writes files that the caller names, or shows what is
+    stored.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""``/admin``: change of the embedding model, vectors of the index and undo, for commands beside a running server."""
+"""``/admin``: change of the embedding model, vectors of the index, for commands beside a running server."""
 
 from __future__ import annotations
 
@@ -41,18 +41,6 @@ class DroppedIndexes(Message):
     """The models whose indexes were removed."""
 
     models: tuple[str, ...]
-
-
-class UndoRequest(Message):
-    """Undo a step of the sleep cycle."""
-
-    step: Id = Field(description="Its id, as `vicw sleep log` shows it")
-
-
-class Undone(Message):
-    """Outcome of an undo, in a sentence."""
-
-    message: str
 
 
 MAX_POINTS = 1000

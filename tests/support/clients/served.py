@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import pytest
 import structlog
 import uvicorn
 from anyio.from_thread import BlockingPortal, start_blocking_portal
@@ -66,8 +65,14 @@ class Served:
     portal: BlockingPortal
 
     def settle(self) -> None:
-        """Wait until everything that is due is indexed."""
-        self.portal.call(self.standalone.indexer.drain)
+        """Wait until nothing waits for the index."""
+
+        async def wait() -> None:
+            async with asyncio.timeout(60):
+                while (await self.standalone.graph.outbox.backlog()).waiting:  # noqa: ASYNC110
+                    await asyncio.sleep(0.02)
+
+        self.portal.call(wait)
 
 
 @contextmanager
@@ -92,8 +97,3 @@ def command(store: Path, *words: str) -> Result:
     elif done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     return done
-
-
-def keep_logs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave the log as it is: loggers keep what they were given first, here a stream that ends with a command."""
-    monkeypatch.setattr("vicw_runtime.operations.command.configure_logs", lambda settings: None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from vicw_shared.ports import Steps
 from vicw_shared.settings import ConsolidationSettings, ServerSettings
 from vicw_sleep.consolidation.job import rules_of
 from vicw_standalone.app import create_standalone_app
+from vicw_standalone.operations import OPERATIONS
 
 
 @pytest.fixture
@@ -79,7 +81,7 @@ async def test_admin_undo_restores_a_consolidation_step_once(store: Path) -> Non
         step, *_ = await memory.standalone.graph.scan(Steps(), limit=9)
         async with client(memory) as http:
             undone = await http.post("/admin/sleep/undo", json={"step": step.id})
-            assert (undone.status_code, undone.json()) == (200, {"message": "4 Events restored"})
+            assert (undone.status_code, json.loads(undone.text)) == (200, {"result": {"message": "4 Events restored"}})
             again = await http.post("/admin/sleep/undo", json={"step": step.id})
             assert (again.status_code, "undone already" in again.json()["detail"]) == (404, True)
             assert (await http.post("/admin/sleep/undo", json={"step": "none"})).status_code == 404
@@ -113,7 +115,7 @@ async def test_admin_endpoints_require_a_key_with_the_right_admin(changeable: Me
             ("POST", "/admin/reindex"),
             ("DELETE", "/admin/reindex/old"),
             ("POST", "/admin/vectors"),
-            ("POST", "/admin/sleep/undo"),
+            *(("POST", f"/admin/{operation.name}") for operation in OPERATIONS),
         ):
             codes = [
                 (
@@ -122,5 +124,10 @@ async def test_admin_endpoints_require_a_key_with_the_right_admin(changeable: Me
                 for token in (None, of_user)
             ]
             assert codes == [401, 403]
-        asked = await http.get("/admin/reindex", headers={"Authorization": f"Bearer {of_admin}"})
+        admin_headers = {"Authorization": f"Bearer {of_admin}"}
+        for operation in OPERATIONS:
+            if operation.owner_only:
+                refused = await http.post(f"/admin/{operation.name}", headers=admin_headers, json={})
+                assert (refused.status_code, "owns the data directory" in refused.text) == (403, True)
+        asked = await http.get("/admin/reindex", headers=admin_headers)
         assert asked.status_code == 200

@@ -107,13 +107,13 @@ async def run_status(stores: Stores, request: StatusRequest, report: Report[NoIt
         if step.at <= began - timedelta(days=1):
             break
         recent[_EXPIRED if step.task == LoggedTask.EXPIRE else step.outcome.value] += 1
-    used = (await stores.graph.record.models()).used
-    jobs = status_lines(
-        stores.settings, await stores.graph.log.job_runs(), began, vectors=used is None or used.has_vectors
-    )
+    runs = await stores.graph.log.job_runs()
+    jobs = status_lines(stores.settings, runs, began, vectors=stores.has_vectors)
     kinds = (*(outcome.value for outcome in Outcome), _EXPIRED)
     return StatusResult(
-        jobs=tuple(jobs), last_step_at=last.at if last is not None else None, recent={kind: recent[kind] for kind in kinds}
+        jobs=tuple(jobs),
+        last_step_at=last.at if last is not None else None,
+        recent={kind: recent[kind] for kind in kinds},
     )
 
 

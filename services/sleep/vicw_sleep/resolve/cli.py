@@ -48,9 +48,7 @@ def resolve(
         if quiet:
             return
         first, second = pair.first, pair.second
-        print_line(
-            f"{pair.outcome}   {pair.context}: {first.name} ({first.uid}) · {second.name} ({second.uid})"
-        )
+        print_line(f"{pair.outcome}   {pair.context}: {first.name} ({first.uid}) · {second.name} ({second.uid})")
         print_line(f"        {pair.reason}")
 
     request = ResolveRequest(dry_run=dry_run, threshold=threshold, limit=limit)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from vicw_shared.ports import MaintenanceStep
 
 INTO = "into"
-"""Detail of a step: the uid of the entity that its subject was merged into."""
+"""Detail of a step: the canonical entity of its subject. Names are not kept, since erasure would have to remove
+them.
+"""
 
 
 def ends_of(step: MaintenanceStep) -> tuple[str, str]:

@@ -9,8 +9,8 @@ import typer
 from rich.markup import escape
 
 from vicw_client import VicwClient
+from vicw_runtime.operations.command import DataDirOption
 from vicw_standalone.cli.console import fail, harmless, out, read_settings
-from vicw_standalone.cli.models import DataDirOption
 from vicw_standalone.cli.retrieve import UrlOption, server
 
 if TYPE_CHECKING:
