@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from vicw_retrieval.access.viewer_identity import with_viewer_identities
-from vicw_retrieval.channels.trigger_seeds import seeds_of
+from vicw_retrieval.channels.runner import seeds_of
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.ports import Audience, GraphTransaction, Scope

@@ -28,11 +28,11 @@ from vicw_bench.speed.synthetic import Chat
 from vicw_bench.targets import store_key
 from vicw_client import VicwClientError
 from vicw_runtime.logs import configure_logs
+from vicw_runtime.operations.console import err, fail, out
 from vicw_shared.progress import Progress
 from vicw_shared.settings import LogSettings
 from vicw_shared.wire.ingest import Extract, IngestRequest
-from vicw_standalone.cli.console import err, fail, out, read_settings
-from vicw_standalone.settings import StandaloneSettings
+from vicw_standalone.settings import StandaloneSettings, read_settings
 
 _TABLE_WIDTH = 150
 

@@ -1,6 +1,10 @@
-"""Write pipeline: the use cases behind the endpoints.
+"""Write pipeline: the use case behind ``POST /ingest``.
 
-check → commit (one graph transaction, see ``commit.py``) → index (see ``index/indexer.py``) → answer
+check → deduplicate → extract → plan → commit → index → answer
+
+Each stage gets what the ones before returned. Plan (``plan/service.py``) and commit (``commit.py``) run in one
+transaction under the context's lock; index is the work of ``index/indexer.py``, which runs in the background and,
+with separate services, in a worker.
 """
 
 from __future__ import annotations
@@ -16,9 +20,8 @@ from datetime import timedelta
 import structlog
 from prometheus_client import Counter
 
-from vicw_ingest.commit import Command, commit, ingesting, put_response_receipt
-from vicw_ingest.dedup.detector import find_duplicates
-from vicw_ingest.dedup.model import without_duplicates
+from vicw_ingest.commit import Committed, ReceiptKeys, commit
+from vicw_ingest.dedup.detector import find_duplicates, without_duplicates
 from vicw_ingest.extraction import extractor
 from vicw_ingest.index.backpressure import Backpressure
 from vicw_ingest.index.indexer import Indexer
@@ -26,13 +29,24 @@ from vicw_ingest.knowledge.pages import KnowledgePage, parse_pages, with_import_
 from vicw_ingest.llm_queue.requests import ExtractionBackend, finish_extractions, items_to_extract, with_states
 from vicw_ingest.plan.drafts import infer_domain, source_of
 from vicw_ingest.plan.limits import check_limits
-from vicw_ingest.secrets.request_scan import mask_secrets
+from vicw_ingest.plan.service import PlanInput, PlanRules, plan_write
+from vicw_ingest.secrets.request_scan import Masked, mask_secrets
+from vicw_ingest.telemetry import ingesting
 from vicw_shared.clock import now
 from vicw_shared.domains import canonical
 from vicw_shared.errors import FieldProblem, InvalidInputError, MissingRecordError, RetryableError
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.model.extraction import TextExtraction
-from vicw_shared.ports import Extractor, GraphStore, Outbox, PendingExtractions, Store, StoreRecord, WorkQueue
+from vicw_shared.ports import (
+    Extractor,
+    GraphStore,
+    GraphTransaction,
+    Outbox,
+    PendingExtractions,
+    Store,
+    StoreRecord,
+    WorkQueue,
+)
 from vicw_shared.settings import IngestSettings, LimitSettings
 from vicw_shared.uids import context_uid
 from vicw_shared.wire.ingest import Extract, ExtractionState, IngestRequest, IngestResponse, JobStatus, PassageFailure
@@ -62,6 +76,12 @@ class IngestPorts:
     settings: IngestSettings
     extractor: Extractor | None
     model: ExtractionBackend | None = None
+
+    @property
+    def plan_rules(self) -> PlanRules:
+        """The rules of planning."""
+        pause = timedelta(minutes=self.settings.session_minutes)
+        return PlanRules(self.registry, self.settings.chunk_chars, pause, self.settings.hub_edges)
 
     @classmethod
     def of(
@@ -93,6 +113,23 @@ class IngestPorts:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A request within all limits, without secrets: those ``masked``, and the ``pages`` among its items, by index."""
+
+    request: IngestRequest
+    masked: Masked
+    pages: Mapping[int, KnowledgePage]
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """Extractions by rules, and the pages with the imports that are in their code, by item index."""
+
+    texts: Mapping[int, TextExtraction]
+    pages: Mapping[int, KnowledgePage]
+
+
 async def ingest(
     request: IngestRequest, tenant: str, ports: IngestPorts, *, idempotency_key: str | None = None
 ) -> tuple[IngestResponse, bool]:
@@ -103,73 +140,53 @@ async def ingest(
     or StorageFullError (nothing was stored), or UnavailableError.
     """
     with ingesting("check"):
-        check_limits(request, ports.limits)
-        request, masked = mask_secrets(request, ports.settings.secrets)
-        request, pages = await _pages(request, ports.limits)
-        _check_extraction(request, ports.model is not None)
-        await ports.pressure.require_room(tenant)
-        ports.indexer.indexes.require_embedders()
+        checked = await _check(request, tenant, ports)
+    request = checked.request
     with ingesting("deduplicate"):
         duplicates = await find_duplicates(request, tenant, ports.graph, ports.settings.duplicate_chars, now())
     with ingesting("extract"):
-        extractions = await _extract(without_duplicates(request, duplicates), tenant, ports)
-        pages = {n: with_import_links(page, extractions.get(n)) for n, page in pages.items()}
-    command = Command(
-        tenant=tenant,
-        request=request,
-        now=now(),
-        chunk_chars=ports.settings.chunk_chars,
-        registry=ports.registry,
-        fingerprint=hashlib.sha256(request.model_dump_json().encode()).hexdigest(),
-        receipt_key=f"key:{idempotency_key}" if idempotency_key is not None else None,
-        job=None if request.wait else str(uuid.uuid4()),
-        receipt_hours=ports.settings.receipt_hours,
-        extractions=extractions,
-        pending=items_to_extract(request) if ports.model is not None else frozenset(),
-        hub_edges=ports.settings.hub_edges,
-        session_pause=timedelta(minutes=ports.settings.session_minutes),
-        masked=masked,
-        pages=pages,
-        duplicates=duplicates,
-    )
+        extracted = await _extract(without_duplicates(request, duplicates), tenant, checked.pages, ports)
+    instant = now()
+    job = None if request.wait else str(uuid.uuid4())
+    fingerprint = hashlib.sha256(request.model_dump_json().encode()).hexdigest()
+    receipts = ReceiptKeys(fingerprint, instant, ports.settings.receipt_hours, idempotency_key, job)
+    given = PlanInput(tenant, request, instant, extracted.texts, extracted.pages, duplicates)
+    pending = items_to_extract(request) if ports.model is not None else frozenset[int]()
+
+    async def plan_and_commit(transaction: GraphTransaction) -> Committed:
+        if (replayed := await receipts.replayed(transaction)) is not None:
+            return replayed
+        plan = await plan_write(given, ports.plan_rules, transaction)
+        return await commit(plan, receipts, transaction, ports.registry, masked=checked.masked, pending=pending)
+
     with ingesting("commit"):
-        done = await ports.graph.write(tenant, request.context, lambda transaction: commit(command, transaction))
-    await ports.indexer.discard(done.obsolete_points)
-    for item in done.response.items:
+        committed = await ports.graph.write(tenant, request.context, plan_and_commit)
+    await ports.indexer.discard(committed.obsolete_points)
+    for item in committed.response.items:
         ITEMS.labels(item.status.value).inc()
-    model = ports.model
-    waited_for = model if request.wait and request.extract is Extract.LLM else None
-    if command.pending and model is not None and waited_for is None:
-        await _wake(model.queue)
-    if not request.wait:
-        await _wake(ports.queue)
-        return done.response, False
-    response = done.response
-    try:
-        with ingesting("wait"):
-            is_findable, response = await asyncio.gather(
-                ports.indexer.index_and_wait(tenant, done.touched, ports.settings.wait_seconds),
-                finish_extractions(response, tenant, waited_for, ports.settings.wait_seconds),
-            )
-        if is_findable:
-            return response, True
-    except RetryableError as error:  # the items are stored: an error would make the caller send them again
-        _log.warning("waiting ended early; the items are durable", error=error.detail)
-    await _wake(ports.queue)
-    return await _convert_to_job(response, command, ports), False
+    return await _index(committed, request, tenant, receipts, ports)
 
 
-async def _pages(request: IngestRequest, limits: LimitSettings) -> tuple[IngestRequest, dict[int, KnowledgePage]]:
-    """Parse knowledge pages in a thread, so that other requests go on: a long page takes a second."""
-    if not any(item.page is not None for item in request.items):
-        return request, {}
-    return await asyncio.to_thread(parse_pages, request, limits)
+async def _check(request: IngestRequest, tenant: str, ports: IngestPorts) -> Checked:
+    """Raise for a request that cannot be stored, before anything is done. Mask its secrets, and parse its pages."""
+    check_limits(request, ports.limits)
+    request, masked = mask_secrets(request, ports.settings.secrets)
+    pages: Mapping[int, KnowledgePage] = {}
+    if any(item.page is not None for item in request.items):
+        # In a thread, so that other requests go on: a long page takes a second.
+        request, pages = await asyncio.to_thread(parse_pages, request, ports.limits)
+    _check_extraction(request, ports.model is not None)
+    await ports.pressure.require_room(tenant)
+    ports.indexer.indexes.require_embedders()
+    return Checked(request, masked, pages)
 
 
-async def _extract(request: IngestRequest, tenant: str, ports: IngestPorts) -> Mapping[int, TextExtraction]:
-    """Return the rule-based extractions by item index, for the items that the request's ``extract`` mode selects."""
+async def _extract(
+    request: IngestRequest, tenant: str, pages: Mapping[int, KnowledgePage], ports: IngestPorts
+) -> Extracted:
+    """Extract by rules from the items that the request's ``extract`` mode selects."""
     if request.extract not in _BY_RULES:
-        return {}
+        return Extracted({}, pages)
     selected = [
         n
         for n, item in enumerate(request.items)
@@ -182,7 +199,39 @@ async def _extract(request: IngestRequest, tenant: str, ports: IngestPorts) -> M
         domain = root.domain if root is not None else infer_domain(request)
     instant = now()
     sources = [source_of(request.items[n], domain, instant) for n in selected]
-    return dict(zip(selected, await extractor.extract(sources, ports.extractor), strict=True))
+    texts = dict(zip(selected, await extractor.extract(sources, ports.extractor), strict=True))
+    return Extracted(texts, {n: with_import_links(page, texts.get(n)) for n, page in pages.items()})
+
+
+async def _index(
+    committed: Committed, request: IngestRequest, tenant: str, receipts: ReceiptKeys, ports: IngestPorts
+) -> tuple[IngestResponse, bool]:
+    """Wake the indexer, and wait for it and for the language model as the request says.
+
+    What still runs when the wait is over is a job: the items are durable, the vectors follow.
+    """
+    model, response = ports.model, committed.response
+    waited_for = model if request.wait and request.extract is Extract.LLM else None
+    if model is not None and waited_for is None and items_to_extract(request):
+        await _wake(model.queue)
+    if not request.wait:
+        await _wake(ports.queue)
+        return response, False
+    seconds = ports.settings.wait_seconds
+    indexed = ports.indexer.index_and_wait(tenant, committed.touched, seconds)
+    try:
+        with ingesting("wait"):
+            if waited_for is None:
+                is_findable = await indexed
+            else:
+                finished = finish_extractions(response, tenant, waited_for, seconds)
+                is_findable, response = await asyncio.gather(indexed, finished)
+        if is_findable:
+            return response, True
+    except RetryableError as error:  # the items are stored: an error would make the caller send them again
+        _log.warning("waiting ended early; the items are durable", error=error.detail)
+    await _wake(ports.queue)
+    return await _convert_to_job(response, request, tenant, receipts, ports), False
 
 
 async def _wake(queue: WorkQueue) -> None:
@@ -229,19 +278,17 @@ async def job_status(
     )
 
 
-async def _convert_to_job(response: IngestResponse, command: Command, ports: IngestPorts) -> IngestResponse:
-    """Turn a wait that took too long into a job: the items are durable, the vectors follow.
+async def _convert_to_job(
+    response: IngestResponse, request: IngestRequest, tenant: str, receipts: ReceiptKeys, ports: IngestPorts
+) -> IngestResponse:
+    """Record a wait that took too long as a job.
 
-    A failure to record the job is logged and not raised, because the items are durable without the record.
+    A failure to record it is logged and not raised, because the items are durable without the record.
     """
-    command = replace(command, job=str(uuid.uuid4()), receipt_key=None)
-    with_job = response.model_copy(update={"job": command.job})
+    of_job = replace(receipts, key=None, job=str(uuid.uuid4()))
+    with_job = response.model_copy(update={"job": of_job.job})
     try:
-        await ports.graph.write(
-            command.tenant,
-            command.request.context,
-            lambda transaction: put_response_receipt(command, transaction, with_job),
-        )
+        await ports.graph.write(tenant, request.context, lambda transaction: of_job.put(transaction, with_job))
     except RetryableError as error:
         _log.warning("a job could not be recorded; its items are durable", error=str(error))
         return response

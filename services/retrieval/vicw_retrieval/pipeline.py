@@ -17,24 +17,22 @@ from vicw_retrieval.access.scope import scope_of
 from vicw_retrieval.access.viewer_identity import with_viewer_identities
 from vicw_retrieval.access.visibility import known_by, texts_of
 from vicw_retrieval.causal_chains.attach import ChainRequest, attach_chains
-from vicw_retrieval.causal_chains.direction import direction_of
+from vicw_retrieval.causal_chains.model import direction_of
 from vicw_retrieval.channels import tags
 from vicw_retrieval.intent.domain import DomainDecision, by_words, domain_cues, given, infer
-from vicw_retrieval.model.candidates import Candidate, Wave
 from vicw_retrieval.model.consolidated import add_adjacent, read_parts
 from vicw_retrieval.model.neighbourhood import Neighbourhood
 from vicw_retrieval.ports import RetrievalPorts
+from vicw_retrieval.ranking.fusion import Candidate, Wave
 from vicw_retrieval.refine.pipeline import RefinePipeline
 from vicw_retrieval.refine.speaker_boost import raise_speaker_votes
-from vicw_retrieval.request.deadline import isolate, name_sizes, require_within_limits
 from vicw_retrieval.request.payload_fallback import payload_graph
-from vicw_retrieval.request.stage_timer import StageTimer
+from vicw_retrieval.request.stages import StageTimer, isolate, name_sizes, require_within_limits
 from vicw_retrieval.search.first_wave import FirstWave
 from vicw_retrieval.synthesis.expansion import expand
-from vicw_retrieval.synthesis.graph import graph_to_wire
-from vicw_retrieval.synthesis.meter import TextMeter
-from vicw_retrieval.synthesis.results import explain, to_results
-from vicw_retrieval.synthesis.template import require_room
+from vicw_retrieval.synthesis.explanation import explain
+from vicw_retrieval.synthesis.page import TextMeter, require_room
+from vicw_retrieval.synthesis.results import graph_to_wire, to_results
 from vicw_retrieval.synthesis.text import write_text
 from vicw_retrieval.temporal.time_ranker import event_domains
 from vicw_shared.clock import now

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from vicw_retrieval.request.deadline import Deadline, bounded
-from vicw_retrieval.request.graph_cache import cached_graph
-from vicw_retrieval.request.payload_fallback import CircuitBreaker
+from vicw_retrieval.request.engines import CircuitBreaker, Deadline, bounded, cached_graph
 from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_runtime.background_throttle import BackgroundThrottle
 from vicw_shared.model import EdgeRegistry
@@ -23,7 +21,7 @@ class RetrievalPorts:
 
     ``rebuilding``: the vector index lacks data that the graph has. Without vectors, ``words`` has the word statistics,
     and the graph's full text is the only channel of the first wave. A ``reranker``, if any, reorders the first results.
-    ``uses`` counts shown items. ``throttle`` makes background work yield.
+    ``uses`` counts shown items. ``throttle`` makes background work yield. ``outage`` lives as long as the process.
     """
 
     graph: GraphStore
@@ -32,7 +30,7 @@ class RetrievalPorts:
     query_prefix: str
     limits: LimitSettings
     settings: RetrievalSettings
-    outage: CircuitBreaker = field(default_factory=CircuitBreaker)
+    outage: CircuitBreaker
     rebuilding: bool = False
     registry: EdgeRegistry = field(default_factory=EdgeRegistry.with_core_types)
     words: WordIndex | None = None

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from vicw_core.background import start_background_task
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_retrieval.request.payload_fallback import CircuitBreaker
+from vicw_retrieval.request.engines import CircuitBreaker
 from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_retrieval.settings import RetrievalServiceSettings
 from vicw_runtime.model_servers.http_reranker import HttpReranker, open_reranker

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from vicw_shared.settings import (
@@ -23,6 +23,7 @@ from vicw_shared.settings import (
     StorageSettings,
     TraceSettings,
 )
+from vicw_shared.settings.variables import named_by_variable
 
 CHOICES = "vicw.env"
 """File of a data directory with the choice of `vicw model use`; the environment overrides it."""
@@ -75,3 +76,21 @@ class StandaloneSettings:
     def models_dir(self) -> Path:
         """Folder of the model files."""
         return self.embedding.models_dir or self.storage.data_dir / "models"
+
+
+def read_settings(
+    *, host: str | None = None, port: int | None = None, data_dir: Path | None = None, model: str | None = None
+) -> StandaloneSettings:
+    """Return the settings. Raises SettingsError that names the variable, its value and the fault."""
+    with named_by_variable():
+        settings = StandaloneSettings.read()
+        storage = StorageSettings() if data_dir is None else StorageSettings(data_dir=data_dir.expanduser().absolute())
+    choices = storage.data_dir / CHOICES
+    with named_by_variable(str(choices)):
+        settings = replace(settings, storage=storage, embedding=EmbeddingSettings(_env_file=choices))
+    server = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    if server:
+        settings = replace(settings, server=settings.server.model_copy(update=server))
+    if model is not None:
+        settings = replace(settings, embedding=settings.embedding.model_copy(update={"model": model}))
+    return settings

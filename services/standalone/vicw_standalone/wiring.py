@@ -19,6 +19,7 @@ from vicw_ingest.llm_queue.extractor import PendingExtractor
 from vicw_ingest.llm_queue.requests import ExtractionBackend
 from vicw_ingest.pipeline import IngestPorts
 from vicw_retrieval.ports import RetrievalPorts
+from vicw_retrieval.request.engines import CircuitBreaker
 from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_runtime.background_throttle import BackgroundThrottle, throttled
 from vicw_runtime.indexes import Index, Indexes, store_status
@@ -98,6 +99,7 @@ class Standalone:
         self.embedders = Embedders(settings, *filter(None, embedders))
         self._stack = contextlib.AsyncExitStack()
         self._throttle = BackgroundThrottle(settings.sleep.rest_factor)
+        self._outage = CircuitBreaker()
         self._uses = UsageCounter() if settings.retrieval.count_uses else None
         self.data_dir: DataDir
         self.graph: SqliteGraphStore
@@ -273,6 +275,7 @@ class Standalone:
             index.query_prefix,
             self.settings.limits,
             self.settings.retrieval,
+            self._outage,
             rebuilding=self.indexes.rebuilding is not None,
             words=None if index.model.has_vectors else self.graph,
             registry=self.registry,

@@ -33,9 +33,10 @@ class EdgeFactory:
         desc: str = "",
         properties: Mapping[str, object] | None = None,
     ) -> Edge:
-        """Return an edge between two uids, with these properties; ``item`` is the item it was extracted from.
+        """Return an edge of a registered type between two uids, with these properties.
 
-        ``source_item`` and ``desc`` distinguish edges of one type between the same two nodes.
+        ``item`` is the item it was extracted from. ``source_item`` and ``desc`` distinguish edges of one type between
+        the same two nodes.
         """
         origin = {SOURCE_ITEM: item} if item is not None else {}
         return Edge(
@@ -43,7 +44,7 @@ class EdgeFactory:
             type=edge_type,
             source=source,
             target=target,
-            weight=self.registry.get(edge_type).weight,
+            weight=self.registry.types[edge_type].weight,
             created_at=self.now,
             created_by=by,
             properties={**(properties or {}), **origin},

@@ -17,7 +17,7 @@ from vicw_core.index.sparse import encode_document
 from vicw_core.index.wrapper import wrap
 from vicw_shared.clock import to_ms
 from vicw_shared.errors import FatalError, RetryableError, VicwError
-from vicw_shared.model import Label
+from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import LIGHT
 from vicw_shared.ports import Embedder, Lane, PendingPoint, Point
 from vicw_shared.text import fold_case
@@ -32,7 +32,11 @@ def payload_of(point: PendingPoint) -> dict[str, object]:
 
     Tags, bucket and about come from the edges of its item, never from its properties; names are case-folded.
     """
-    chunk, item, source = point.chunk, point.item, point.text_source
+    return _payload(point, point.text_source)
+
+
+def _payload(point: PendingPoint, source: Node) -> dict[str, object]:
+    chunk, item = point.chunk, point.item
     assert chunk is not None
     assert item is not None
     instants = {
@@ -81,27 +85,28 @@ def wrapped(point: PendingPoint) -> str:
     return wrap(point.chunk.text or "", domain=point.item.domain, subtype=source.subtype, name=name)
 
 
-def lexical(point: PendingPoint) -> str:
+def _lexical(chunk: Node, source: Node) -> str:
     """Return the BM25 text of a passage: ``name or speaker: text``."""
-    assert point.chunk is not None
-    head = point.text_source.title or point.text_source.speaker
-    return f"{head}: {point.chunk.text}" if head else point.chunk.text or ""
+    head = source.title or source.speaker
+    return f"{head}: {chunk.text}" if head else chunk.text or ""
 
 
 def lexical_point(part: PendingPoint) -> Point:
     """Return the point of a passage without a dense vector: it is found by its words only."""
-    return Point(part.point_id, None, encode_document(lexical(part)), payload_of(part))
+    return _point(part, None)
 
 
 def point_of(part: PendingPoint, vector: NDArray[np.float32]) -> Point:
     """Return the point of a passage or statement. A statement has no sparse vector: its passage has its words."""
+    return _point(part, vector)
+
+
+def _point(part: PendingPoint, vector: NDArray[np.float32] | None) -> Point:
     assert part.chunk is not None
-    sparse = encode_document(lexical(part)) if part.chunk.label is Label.CHUNK else None
-    return Point(part.point_id, vector, sparse, payload_of(part))
-
-
-def _is_light(part: PendingPoint) -> bool:
-    return part.chunk is not None and part.chunk.is_light
+    source = part.text_source
+    has_words = vector is None or part.chunk.label is Label.CHUNK
+    sparse = encode_document(_lexical(part.chunk, source)) if has_words else None
+    return Point(part.point_id, vector, sparse, _payload(part, source))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,16 +148,19 @@ class PassagePointBuilder:
         return any(self._joint_failures[point.point_id] > _PATIENCE or point.tries for point in pending)
 
     async def _points(self, pending: Sequence[PendingPoint]) -> dict[str, list[Point]]:
-        texts = {part.point_id: wrapped(part) for point in pending for part in point.parts if not _is_light(part)}
+        parts_by_entry = {point.point_id: point.parts for point in pending}
+        parts = [part for parts in parts_by_entry.values() for part in parts]
+        light = {part.point_id for part in parts if part.chunk is not None and part.chunk.is_light}
+        texts = {part.point_id: wrapped(part) for part in parts if part.point_id not in light}
         distinct = list(dict.fromkeys(texts.values()))
         rows = dict(zip(distinct, await self.embedder.embed(distinct, Lane.BULK), strict=True))
         self._embedded_at = time.monotonic()
         return {
-            point.point_id: [
-                lexical_point(part) if _is_light(part) else point_of(part, rows[texts[part.point_id]])
-                for part in point.parts
+            entry: [
+                lexical_point(part) if part.point_id in light else point_of(part, rows[texts[part.point_id]])
+                for part in entry_parts
             ]
-            for point in pending
+            for entry, entry_parts in parts_by_entry.items()
         }
 
     async def _one_by_one(self, pending: Sequence[PendingPoint], error: VicwError) -> BuiltPoints:

@@ -6,9 +6,10 @@ An integration registers a new type at start-up; an edge of an unregistered type
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 
 from vicw_shared.errors import FieldProblem, ForbiddenEdgeError, SettingsError, UnknownTypeError
 from vicw_shared.model.core5 import Label
@@ -79,6 +80,8 @@ class EdgeRegistry:
 
     def __init__(self, types: Iterable[EdgeType] = ()) -> None:
         self._types: dict[str, EdgeType] = {}
+        self.types: Mapping[str, EdgeType] = MappingProxyType(self._types)
+        """The registered types by name."""
         for edge_type in types:
             self.register(edge_type)
 

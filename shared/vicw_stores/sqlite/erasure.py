@@ -9,10 +9,9 @@ from itertools import batched
 
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import ErasurePart
-from vicw_stores.sqlite.database import SqliteDatabase
+from vicw_stores.sqlite.database import SqliteDatabase, Writer
 from vicw_stores.sqlite.outbox_rows import put_entries
 from vicw_stores.sqlite.rows import marks, pack
-from vicw_stores.sqlite.writer import Writer
 
 _BATCH = 500
 _TRIES = 4

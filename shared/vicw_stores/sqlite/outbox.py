@@ -11,9 +11,8 @@ from vicw_shared.clock import MICROSECONDS, now, to_us
 from vicw_shared.ports import Backlog, IndexFailure, PendingKind, PendingPoint, UnindexedCounts
 from vicw_shared.telemetry.engines import measured
 from vicw_stores.sqlite import outbox_rows
-from vicw_stores.sqlite.database import SqliteDatabase
+from vicw_stores.sqlite.database import SqliteDatabase, Writer
 from vicw_stores.sqlite.rows import pack
-from vicw_stores.sqlite.writer import Writer
 
 
 @measured("sqlite")

@@ -220,6 +220,8 @@ def failures(
 
 def read(connection: sqlite3.Connection, seqs: Sequence[int]) -> list[PendingPoint]:
     """Return these entries as pending points, with the data of their payloads."""
+    if not seqs:
+        return []
     source = "outbox o LEFT JOIN node k ON k.uid = o.point"
     where = f"o.seq IN ({marks(len(seqs))}) ORDER BY o.seq"
     return _points(connection, "o.seq, o.point, o.kind, o.tries", source, where, seqs)

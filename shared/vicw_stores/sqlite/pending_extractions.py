@@ -12,9 +12,8 @@ from itertools import batched
 from vicw_shared.clock import MICROSECONDS, from_us, now, to_us
 from vicw_shared.ports import Backlog, IndexFailure, PendingExtraction
 from vicw_shared.telemetry.engines import measured
-from vicw_stores.sqlite.database import SqliteDatabase
+from vicw_stores.sqlite.database import SqliteDatabase, Writer
 from vicw_stores.sqlite.rows import marks, pack, unpack
-from vicw_stores.sqlite.writer import Writer
 
 _BATCH = 500
 _PUT = "INSERT OR REPLACE INTO unread (item, tenant, context) VALUES (?, ?, ?)"

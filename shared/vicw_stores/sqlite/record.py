@@ -11,9 +11,8 @@ from datetime import datetime
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.ports import ModelChange, ModelIdentity, Models, Receipt
 from vicw_shared.telemetry.engines import measured
-from vicw_stores.sqlite.database import SqliteDatabase
+from vicw_stores.sqlite.database import SqliteDatabase, Writer
 from vicw_stores.sqlite.transaction import read_receipt
-from vicw_stores.sqlite.writer import Writer
 
 
 @measured("sqlite")

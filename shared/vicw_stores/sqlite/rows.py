@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from vicw_shared.clock import from_us, to_us
@@ -37,6 +38,8 @@ _TIMES = [_PLACES[name] for name in ("created_at", "timestamp", "retired_at", "v
 _FLAGS = [_PLACES[name] for name in ("timestamp_inferred", "portable", "protected", "indexed")]
 _LISTS = [_PLACES[name] for name in ("tags", "aliases", "trigger_phrases")]
 _LABEL, _SENSITIVITY, _METADATA = (_PLACES[name] for name in ("label", "sensitivity", "metadata"))
+_to_us = lru_cache(1024)(to_us)
+"""The rows of one write have few instants: most are that of the write."""
 EDGE_COLUMNS = "id, type, source, target, weight, created_at, created_by, properties"
 
 
@@ -122,7 +125,7 @@ def node_row(node: Node) -> tuple[Any, ...]:
         node.name,
         node.subtype,
         node.domain,
-        to_us(node.created_at),
+        _to_us(node.created_at),
         pack(node.qdrant_id) if node.qdrant_id else None,
         node.text,
         node.speaker,
@@ -133,11 +136,11 @@ def node_row(node: Node) -> tuple[Any, ...]:
         _dump(node.tags) if node.tags else "[]",
         node.bucket,
         _dump(node.metadata) if node.metadata else "{}",
-        to_us(node.timestamp),
+        _to_us(node.timestamp),
         node.timestamp_inferred,
-        to_us(node.retired_at),
-        to_us(node.valid_to),
-        to_us(node.expires_at),
+        _to_us(node.retired_at),
+        _to_us(node.valid_to),
+        _to_us(node.expires_at),
         node.flow_id,
         node.flow_step,
         node.own_step,
@@ -181,7 +184,7 @@ def edge_row(edge: Edge, source: int, target: int) -> tuple[Any, ...]:
         source,
         target,
         edge.weight,
-        to_us(edge.created_at),
+        _to_us(edge.created_at),
         edge.created_by,
         properties,
     )

@@ -9,8 +9,7 @@ from typing import Any
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.ports import ArrivalCount, JobRun, MaintenanceStep, Outcome, Steps
 from vicw_shared.telemetry.engines import measured
-from vicw_stores.sqlite.database import SqliteDatabase
-from vicw_stores.sqlite.writer import Writer
+from vicw_stores.sqlite.database import SqliteDatabase, Writer
 
 _COLUMNS = "id, tenant, context, task, outcome, at, subject, reason, details"
 _PUT = (

@@ -28,7 +28,7 @@ from vicw_stores.data_dir import DataDir
 from vicw_stores.sqlite.archive import SqliteArchive
 from vicw_stores.sqlite.audit import SqliteAudit
 from vicw_stores.sqlite.cache import ReadCache
-from vicw_stores.sqlite.database import MAPPED_MB, SqliteDatabase
+from vicw_stores.sqlite.database import MAPPED_MB, SqliteDatabase, Writer
 from vicw_stores.sqlite.erasure import SqliteErasures
 from vicw_stores.sqlite.full_text import find_passages, rarity_of
 from vicw_stores.sqlite.hop import read_weighted_neighbours
@@ -51,7 +51,6 @@ from vicw_stores.sqlite.steps import SqliteSleepLog
 from vicw_stores.sqlite.transaction import SqliteTransaction
 from vicw_stores.sqlite.uses import SqliteUses
 from vicw_stores.sqlite.words import Domains, read_triggered
-from vicw_stores.sqlite.writer import Writer
 
 GRAPH = "graph.sqlite3"
 """Name of the graph's file in a data directory."""

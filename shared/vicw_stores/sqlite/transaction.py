@@ -91,6 +91,8 @@ class SqliteTransaction:
         await self._do(lambda c: c.execute(sql, (self._tenant, to_us(before), limit)))
 
     async def nodes(self, uids: Sequence[str]) -> dict[str, Node]:
+        if not uids:
+            return {}
         return await self._do(lambda c: read_nodes(c, self._tenant, uids))
 
     async def items(self, source_ids: Sequence[str]) -> dict[str, Node]:
@@ -102,6 +104,8 @@ class SqliteTransaction:
 
     async def _find_by_source_id(self, source_ids: Sequence[str], condition: str) -> dict[str, Node]:
         """Return the context's nodes with these ids that meet an SQL condition, the latest version of each id."""
+        if not source_ids:
+            return {}
 
         def work(connection: sqlite3.Connection) -> dict[str, Node]:
             nodes: dict[str, Node] = {}
@@ -131,6 +135,8 @@ class SqliteTransaction:
         return await self._do(lambda c: [node_of(row) for row in c.execute(sql, values)])
 
     async def edges(self, uids: Sequence[str], types: Sequence[str], direction: Direction | None = None) -> list[Edge]:
+        if not uids:
+            return []
         ends = [end for end, side in (("source", Direction.OUT), ("target", Direction.IN)) if direction in {None, side}]
 
         def work(connection: sqlite3.Connection) -> list[Edge]:
@@ -152,6 +158,8 @@ class SqliteTransaction:
         return await self._do(work)
 
     async def named(self, names: Sequence[str], *, limit: int = MAX_NAMESAKES) -> dict[str, list[Node]]:
+        if not names:
+            return {}
         query = NameQuery(NameMatch.NAME, tuple(names), limit)
         return await self._do(lambda c: find_names(c, self._tenant, [query], [self._context])[0])
 

@@ -9,9 +9,8 @@ from itertools import batched
 
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.ports import Use
-from vicw_stores.sqlite.database import SqliteDatabase
+from vicw_stores.sqlite.database import SqliteDatabase, Writer
 from vicw_stores.sqlite.rows import marks, pack, unpack
-from vicw_stores.sqlite.writer import Writer
 
 _BATCH = 500
 _ADD = (

@@ -6,7 +6,7 @@ import random
 from typing import Any, cast
 
 from support.stores.graph_records import Graph, edge, node, put
-from vicw_retrieval.request.graph_cache import cached_graph
+from vicw_retrieval.request.engines import cached_graph
 from vicw_shared.model import Label
 from vicw_shared.ports import Direction, GraphStore, NameMatch, NameQuery, Spread, look_up
 from vicw_shared.uids import make_uid

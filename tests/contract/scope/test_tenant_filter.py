@@ -26,6 +26,7 @@ from support.stores.qdrant import open_client
 from vicw_core.index.sparse import encode_document
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.ports import RetrievalPorts
+from vicw_retrieval.request.engines import CircuitBreaker
 from vicw_shared.clock import to_ms
 from vicw_shared.model import Label
 from vicw_shared.ports import Lane, Point, Scope, SparseVector, VectorQuery, VectorStore
@@ -64,6 +65,7 @@ class Crowd:
             "",
             LimitSettings(),
             RetrievalSettings(channel_ms=60_000, graph_ms=60_000, spread_ms=60_000, candidates=FEW),
+            CircuitBreaker(),
         )
         request = {"query": _QUESTION, "limit": FEW, "budget": {"chars": 100_000}, **fields}
         return await retrieve(RetrieveRequest.model_validate(request), "small", ports)

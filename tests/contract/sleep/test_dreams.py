@@ -117,6 +117,13 @@ async def test_items_without_tags_get_auto_tags_once(side: Side) -> None:
     assert await store_content(side) == before
 
 
+async def test_without_an_extractor_only_the_tags_of_similar_items_spread(side: Side) -> None:
+    await tell(side, item(0, f"{STORM}."), item(1, f"{STORM}!", tags=["weather"]))
+    await replace(dream(side), extractor=None).run(_RULES, now=_LATER)
+    assert await tags_of(side) == {"0": {"weather"}}
+    await sound(side)
+
+
 async def test_a_dry_run_of_dreams_reports_the_same_tags_and_changes_nothing(side: Side) -> None:
     await tell(side, *items())
     before = await store_content(side)

@@ -10,7 +10,7 @@ import pytest
 
 from vicw_client import VicwClient
 from vicw_standalone.app import create_standalone_app
-from vicw_standalone.cli import retrieve
+from vicw_standalone.terminal import server_client
 from vicw_standalone.wiring import Standalone
 
 
@@ -37,4 +37,4 @@ def connected(monkeypatch: pytest.MonkeyPatch, standalone: Standalone) -> None:
     def connect(url: str | None, retry: Any = None) -> VicwClient:
         return VicwClient(url, retry=retry, transport=bridge)
 
-    monkeypatch.setattr(retrieve, "VicwClient", connect)
+    monkeypatch.setattr(server_client, "VicwClient", connect)

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import pytest
 import structlog
 import uvicorn
 from anyio.from_thread import BlockingPortal, start_blocking_portal
@@ -97,3 +98,8 @@ def command(store: Path, *words: str) -> Result:
     elif done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     return done
+
+
+def keep_logs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the log as it is: loggers keep what they were given first, here a stream that ends with a command."""
+    monkeypatch.setattr("vicw_runtime.operations.command.configure_logs", lambda settings: None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from vicw_retrieval.ports import RetrievalPorts
+from vicw_retrieval.request.engines import CircuitBreaker
 from vicw_retrieval.traversal import questions
 from vicw_retrieval.traversal.service import ask
 from vicw_shared.ports import GraphStore
@@ -37,7 +38,7 @@ class GraphClient:
     def __init__(self, graph: GraphStore, tenant: str = "t", **settings: Any) -> None:
         nobody = cast(Any, None)  # no question about the graph needs vectors
         read = RetrievalSettings(**settings)
-        self._ports = RetrievalPorts(graph, nobody, nobody, "", LimitSettings(), read)
+        self._ports = RetrievalPorts(graph, nobody, nobody, "", LimitSettings(), read, CircuitBreaker())
         self._tenant = tenant
 
     async def ask(self, name: str, /, **fields: Any) -> GraphAnswer:

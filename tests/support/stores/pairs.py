@@ -33,6 +33,7 @@ from vicw_ingest.versions.retraction import retract
 from vicw_retrieval.access.scope import scope_of
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.ports import RetrievalPorts
+from vicw_retrieval.request.engines import CircuitBreaker
 from vicw_runtime.indexes import Index, Indexes
 from vicw_shared.extensions import load_extractor
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
@@ -117,7 +118,7 @@ class Side:
     async def retrieve(self, body: dict[str, Any], tenant: str, **settings: Any) -> RetrieveResponse:
         patient = dict.fromkeys(("channel_ms", "graph_ms", "spread_ms", "chain_ms"), 20_000)
         read = RetrievalSettings.model_validate(patient | {"graph_weight": TYPED_EDGES} | settings)
-        ports = RetrievalPorts(self.graph, self.vectors, self.embedder, "", LimitSettings(), read)
+        ports = RetrievalPorts(self.graph, self.vectors, self.embedder, "", LimitSettings(), read, CircuitBreaker())
         return await retrieve(RetrieveRequest.model_validate(body), tenant, ports)
 
     async def find(self, word: str, body: dict[str, Any], tenant: str, now: datetime) -> set[str]:

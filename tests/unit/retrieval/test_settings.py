@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from support.answers.explanation import explained
 from support.stores.memory import Memory
-from vicw_retrieval.request.query_embedding import QueryVector
+from vicw_retrieval.channels.dense import QueryVector
 from vicw_retrieval.search import first_wave
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import Embedder, Lane, VectorHit, VectorQuery

@@ -11,7 +11,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from vicw_client import VicwClient
-from vicw_standalone.cli import app, retrieve
+from vicw_standalone.cli import app
+from vicw_standalone.terminal import server_client
 
 NOTHING = {
     "intent": {"domain": "general", "confidence": 0.0, "domain_source": "none", "filtered": False},
@@ -46,7 +47,7 @@ def vicw(server: Server, monkeypatch: pytest.MonkeyPatch) -> Vicw:
     def connect(url: str | None, retry: Any = None) -> VicwClient:
         return VicwClient(url, retry=retry, transport=httpx.MockTransport(server))
 
-    monkeypatch.setattr(retrieve, "VicwClient", connect)
+    monkeypatch.setattr(server_client, "VicwClient", connect)
     return lambda *arguments: CliRunner().invoke(app, arguments)
 
 

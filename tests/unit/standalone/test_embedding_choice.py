@@ -15,8 +15,7 @@ from support.fakes.hash_embedder import SIZE, HashEmbedder
 from support.stores.memory import Memory, settings_for
 from vicw_shared.errors import ModelMismatchError, SettingsError
 from vicw_shared.settings import EmbeddingSettings
-from vicw_standalone.cli.console import read_settings
-from vicw_standalone.settings import CHOICES, StandaloneSettings
+from vicw_standalone.settings import CHOICES, StandaloneSettings, read_settings
 from vicw_standalone.wiring import Standalone
 
 

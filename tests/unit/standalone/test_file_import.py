@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from vicw_client import Retry, ServerUnreachableError, VicwClient
-from vicw_standalone.file_import import ImportStoppedError, Summary, default_state_path, import_paths
+from vicw_standalone.file_import.service import ImportStoppedError, Summary, default_state_path, import_paths
 
 
 class FakeServer:

@@ -1,4 +1,4 @@
-"""Duplicate detector: finds stored texts that a request's items repeat, before the items are processed.
+"""Deduplicate stage: finds stored texts that a request's items repeat, before the items are processed.
 
 Nothing is scanned: texts are looked up by their keys (``model.text_keys``). Items of one request are not duplicates of
 each other, because none of them was stored when they were written.
@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from vicw_ingest.dedup.model import Duplicate, Duplicates, DuplicateSource
 from vicw_ingest.dedup.quotations import block_end
 from vicw_ingest.dedup.stored_texts import LookupKeys, StoredTexts
 from vicw_ingest.plan.drafts import speaker_subtype
@@ -20,11 +20,58 @@ from vicw_shared.model import Node
 from vicw_shared.model.text_keys import plain
 from vicw_shared.ports import GraphStore
 from vicw_shared.text import fold_case
-from vicw_shared.wire.ingest import IngestRequest, Item, Repetition
+from vicw_shared.wire.ingest import IngestRequest, Item, RepeatedItem, Repetition
 
 _GAP = re.compile(r"\n\s*\n")
 _FENCE = re.compile(r"</?[\w-]{0,30}(?:memor|recall)[\w-]{0,30}(?:\s[^<>\n]{0,200})?>", re.IGNORECASE)
 _MARKS = re.compile(r"[\s\-=_*~#·•|+<>/\[\](){}`\"'—–…:.,;]*")
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateSource:
+    """A repeated stored item, and how it is repeated. For a copy: the passages (uids, in order) with its text."""
+
+    item: Node
+    how: Repetition
+    passages: tuple[str, ...] = ()
+
+    @property
+    def to_wire(self) -> RepeatedItem:
+        """Return the source in wire form."""
+        return RepeatedItem(uid=self.item.uid, id=self.item.source_id, context=self.item.context, how=self.how)
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """The sources that an item repeats, most important first.
+
+    ``rest`` is its text without the repeated blocks of an answer; None: the text stays whole. ``nothing_new``: the
+    whole text repeats a stored item or an answer.
+    """
+
+    sources: tuple[DuplicateSource, ...]
+    rest: str | None = None
+    nothing_new: bool = False
+
+    def only(self, live: Collection[str]) -> Duplicate | None:
+        """Return the duplicate with only the ``live`` sources (uids), or None if it is none without the others."""
+        sources = tuple(source for source in self.sources if source.item.uid in live)
+        if not sources:
+            return None if self.rest is None else replace(self, sources=())
+        return replace(self, sources=sources)
+
+    def with_restored(self, restored: Mapping[str, Node]) -> Duplicate:
+        """Return the duplicate with restored items, by their ids, in place of their Macro-Events."""
+        return replace(self, sources=tuple(_with_restored(source, restored) for source in self.sources))
+
+
+def _with_restored(source: DuplicateSource, restored: Mapping[str, Node]) -> DuplicateSource:
+    item = restored.get(source.item.source_id or "") if source.item.is_macro else None
+    return source if item is None else replace(source, item=item)
+
+
+type Duplicates = Mapping[int, Duplicate]
+"""Duplicates by the index of their item in the request."""
 
 
 def remove_parts(text: str, taken: Iterable[tuple[int, int]]) -> str:
@@ -64,6 +111,18 @@ async def find_duplicates(
         return {}
     duplicates = {n: _duplicate(item_keys, stored_texts, min_chars) for n, item_keys in keys.items()}
     return {n: duplicate for n, duplicate in duplicates.items() if duplicate is not None}
+
+
+def without_duplicates(request: IngestRequest, duplicates: Duplicates) -> IngestRequest:
+    """Return the request without repeated texts: their facts are already extracted from their sources."""
+    texts = {index: duplicate.rest for index, duplicate in duplicates.items() if duplicate.rest is not None}
+    if not texts:
+        return request
+    items = (
+        item.model_copy(update={"text": texts[index]}) if index in texts else item
+        for index, item in enumerate(request.items)
+    )
+    return request.model_copy(update={"items": tuple(items)})
 
 
 def _duplicate(keys: LookupKeys, stored_texts: StoredTexts, min_chars: int) -> Duplicate | None:

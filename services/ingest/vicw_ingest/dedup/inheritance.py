@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from vicw_core.graph.edge_factory import DUPLICATE, EdgeFactory
+from vicw_ingest.dedup.detector import DuplicateSource
 from vicw_ingest.dedup.links import DERIVED_FROM, PASSAGES, duplicate_edge
-from vicw_ingest.dedup.model import DuplicateSource
 from vicw_ingest.plan.builder import item_point, passages_of
 from vicw_shared.model import Edge, EdgeRegistry, Node, Sensitivity
 from vicw_shared.model.text_keys import text_key

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from vicw_core.graph.edge_factory import DUPLICATE, EdgeFactory
-from vicw_ingest.dedup.model import Duplicates, DuplicateSource
+from vicw_ingest.dedup.detector import Duplicates, DuplicateSource
 from vicw_ingest.plan.drafts import ItemDraft
 from vicw_shared.model import Edge, Node
 from vicw_shared.ports import Direction, GraphTransaction

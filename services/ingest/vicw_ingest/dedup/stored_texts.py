@@ -27,8 +27,10 @@ class LookupKeys:
     @classmethod
     def of(cls, item: Item, min_chars: int) -> LookupKeys:
         """Return the keys of an item. ``min_chars`` is the minimum number of characters of a duplicate."""
-        text = item.text
-        return cls(item, QuotedSpan(0, len(text), keys_of(text)), quotations.blocks(text, min_chars))
+        text = item.text  # without a bracket it has no heading of an answer's block
+        return cls(
+            item, QuotedSpan(0, len(text), keys_of(text)), quotations.blocks(text, min_chars) if "[" in text else ()
+        )
 
     @property
     def block_keys(self) -> Iterator[str]:

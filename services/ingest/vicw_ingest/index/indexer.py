@@ -1,6 +1,7 @@
 """Indexer: updates the vector index to match the graph.
 
-It claims entries of the outbox, alternating between tenants, and processes two batches at once, so that the embedder
+A batch is claimed from the outbox, embedded, written to the index, and written back: the graph gets the bridges of new
+passages, and the entries are settled. Tenants alternate, and two batches are processed at once, so that the embedder
 never idles while points are written. A failed batch stays pending and is retried. A passage that fails alone is
 postponed and does not block the others of its batch. After ``max_tries`` failures its entry is dead.
 """
@@ -10,30 +11,26 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Final
 
 import structlog
 from prometheus_client import Counter, Gauge
 
 from vicw_core.index.points import PassagePointBuilder, lexical_point, payload_of
-from vicw_ingest.index.leases import ClaimedEntries, Lease
+from vicw_ingest.index.claims import ClaimedEntries, Lease, Waiter, Waiters
 from vicw_ingest.knowledge.bridges.builder import BridgeBuilder
 from vicw_ingest.knowledge.bridges.candidates import NewPassage
 from vicw_runtime.indexes import Index, Indexes
 from vicw_shared.errors import UnavailableError, VicwError
 from vicw_shared.ports import Outbox, PendingKind, PendingPoint, Point
-from vicw_shared.telemetry.spans import SpanRole, entry_span, trace_headers
+from vicw_shared.telemetry.spans import SpanRole, entry_span
 from vicw_shared.telemetry.stages import Stages
 
 _log = structlog.get_logger()
 _CONCURRENT_BATCHES = 2
 _MAX_PAUSE_SECONDS = 30.0
-_ITEMS_AT_ONCE = 256
-_WAITERS_AT_ONCE = 8
 _IDLE_SECONDS = 5.0
 _POLL_SECONDS = 1.0
 _FIRST_DELAY_SECONDS = 30.0
@@ -52,12 +49,12 @@ FAILING = Gauge("vicw_index_failing_points", "Backlog passages that failed at le
 DEAD = Gauge("vicw_index_dead_points", "Passages given up; not counted in the backlog", multiprocess_mode=_NEWEST)
 
 
-@dataclass(eq=False, slots=True)
-class _Waiter:
-    """A request that waits for its items. ``items`` are those whose passages may still be claimed."""
+@dataclass(frozen=True, slots=True)
+class _WrittenEntries:
+    """The entries that the index now matches, and the passages among them that are new in it."""
 
-    items: dict[str, None]
-    trace: Mapping[str, str] = field(default_factory=trace_headers)
+    entries: Sequence[PendingPoint]
+    passages: Sequence[NewPassage]
 
 
 @dataclass(slots=True)
@@ -79,7 +76,7 @@ class Indexer:
     bridges: BridgeBuilder | None = None
     count_seconds: float = 5.0
     """Minimum seconds between two counts of the queue for the metrics."""
-    _waiters: deque[_Waiter] = field(default_factory=deque)
+    _waiters: Waiters = field(default_factory=Waiters)
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     _progress: asyncio.Condition = field(default_factory=asyncio.Condition)
     _settled: int = 0
@@ -131,7 +128,7 @@ class Indexer:
         Returns False on timeout, or if all remaining entries are dead. Waiting requests alternate. Passages that
         another indexer holds are awaited, and claimed if it dies.
         """
-        waiter = _Waiter({})
+        waiter = Waiter()
         self._waiters.append(waiter)
         ask_at, pause = float("-inf"), _POLL_SECONDS
         try:
@@ -193,37 +190,11 @@ class Indexer:
     async def _claim(self) -> ClaimedEntries:
         with indexing("claim"):
             since = time.monotonic()
-            points, trace = await self._claim_awaited()
+            points, trace = await self._waiters.claim(self.outbox, self.batch, self.lease_seconds)
             if not points and self.everything:
                 since = time.monotonic()
                 points = await self.outbox.claim(self.batch, seconds=self.lease_seconds)
         return ClaimedEntries(points, since, trace)
-
-    async def _claim_awaited(self) -> tuple[list[PendingPoint], Mapping[str, str]]:
-        """Claim a batch of awaited entries, with an equal share for each of the next few waiting requests.
-
-        The trace of the first of them is returned with it.
-        """
-        points: list[PendingPoint] = []
-        trace: Mapping[str, str] = {}
-        shares = min(len(self._waiters), _WAITERS_AT_ONCE)
-        for number in range(shares):
-            if not self._waiters:
-                break
-            waiter = self._waiters[0]
-            self._waiters.rotate(-1)
-            items = list(islice(waiter.items, _ITEMS_AT_ONCE))
-            share = (self.batch - len(points)) // (shares - number)
-            if not items or share < 1:
-                continue
-            claimed = await self.outbox.claim(share, seconds=self.lease_seconds, items=items)
-            if len(claimed) < share:  # none are left, or other indexers hold them
-                for item in items:
-                    waiter.items.pop(item, None)
-            if claimed and not points:
-                trace = waiter.trace
-            points += claimed
-        return points, trace
 
     async def _index(self, claim: ClaimedEntries) -> int:
         """Index and settle a claimed batch. Return the number of settled entries; failed ones become pending again."""
@@ -235,27 +206,27 @@ class Indexer:
         try:
             async with lease.renewed():
                 # After the claim: a change of the model relies on this order (docs/decisions/0009).
-                done = await self._write(claim.points, lease, await self.indexes.acknowledge_index())
+                index = await self.indexes.acknowledge_index()
+                written = await self._write_vectors(claim.points, lease, index)
+                await self._write_back(written, index)
         except BaseException:
             FAILURES.inc()
             # Cancelled or failed as a whole: no single passage is at fault, so the held entries become due at once.
             with contextlib.suppress(VicwError):
                 await self.outbox.postpone(lease.points, seconds=0)
             raise
-        with indexing("settle"):
-            obsolete = await self.outbox.acknowledge(done)
-        await self.discard(sorted(obsolete))
-        for point in done:
+        for point in written.entries:
             INDEXED.labels(point.kind.value).inc()
         async with self._progress:
             self._settled += 1
             self._progress.notify_all()
-        return len(done)
+        return len(written.entries)
 
-    async def _write(self, batch: Sequence[PendingPoint], lease: Lease, index: Index) -> list[PendingPoint]:
-        """Apply these entries to the index. Return the entries that it now matches."""
-        done = [point for point in batch if point.kind is not PendingKind.UPSERT]
+    async def _write_vectors(self, batch: Sequence[PendingPoint], lease: Lease, index: Index) -> _WrittenEntries:
+        """Apply these entries to the index."""
+        entries = [point for point in batch if point.kind is not PendingKind.UPSERT]
         upserts = [point for point in batch if point.kind is PendingKind.UPSERT]
+        passages: list[NewPassage] = []
         if upserts:
             self.require_room()  # before the work of embedding
             with indexing("embed"):
@@ -267,13 +238,22 @@ class Indexer:
             lease.require()
             with indexing("upsert"):
                 await index.vectors.upsert([part for point in upserts for part in points_by_entry[point.point_id]])
-            done += upserts
-            if self.bridges is not None:  # before they are settled: a crash here repeats the work
-                fresh = [NewPassage(point, points_by_entry[point.point_id]) for point in upserts]
-                with indexing("bridge"):
-                    await self.bridges.draw(fresh, index.vectors)
+            found = [(point, point.item, points_by_entry[point.point_id]) for point in upserts]
+            passages = [NewPassage(point, item, points) for point, item, points in found if item is not None]
         await self._apply_changes(batch, lease, index)
-        return done
+        return _WrittenEntries([*entries, *upserts], passages)
+
+    async def _write_back(self, written: _WrittenEntries, index: Index) -> None:
+        """Write to the graph what follows from the index: bridges of new passages, and that entries are settled.
+
+        Settled last: after a crash in between, the work is repeated.
+        """
+        if self.bridges is not None and written.passages:
+            with indexing("bridge"):
+                await self.bridges.draw(written.passages, index.vectors)
+        with indexing("settle"):
+            obsolete = await self.outbox.acknowledge(written.entries)
+        await self.discard(sorted(obsolete))
 
     async def _apply_changes(self, batch: Sequence[PendingPoint], lease: Lease, index: Index) -> None:
         """Apply changes that need no embedding: rewrite payloads, drop vectors of light points, delete points."""

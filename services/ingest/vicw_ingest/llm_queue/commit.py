@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from vicw_ingest.extraction.linking.model import ItemExtraction
-from vicw_ingest.plan.builder import WritePlanBuilder
+from vicw_ingest.plan.builder import GraphBuilder
 from vicw_ingest.versions.supersession import Supersession
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import DESCRIPTION
@@ -37,8 +37,8 @@ class ExtractionCommit:
         if item is None or item.retired_at is not None:
             return False
         root = (await transaction.nodes([context_uid(item.tenant, item.context)])).popitem()[1]
-        builder = WritePlanBuilder(transaction, self.registry, self.now, root, self.hub_edges)
-        plan = await builder.add(await self._item_extraction(transaction, item))
+        builder = GraphBuilder(transaction, self.registry, self.now, root, self.hub_edges)
+        plan = await builder.build_extraction(await self._item_extraction(transaction, item))
         item_edges = await transaction.edges_from_items([item.uid])
         stored = {_relation_key(edge): edge for edge in item_edges}
         await transaction.put_nodes(plan.nodes)

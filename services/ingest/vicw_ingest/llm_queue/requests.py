@@ -27,11 +27,11 @@ def items_to_extract(request: IngestRequest) -> frozenset[int]:
 
 
 async def finish_extractions(
-    response: IngestResponse, tenant: str, model: ExtractionBackend | None, timeout_seconds: float
+    response: IngestResponse, tenant: str, model: ExtractionBackend, timeout_seconds: float
 ) -> IngestResponse:
     """Extract the pending items while a request waits. Return the response with their new states."""
     pending = _pending(response)
-    if model is None or not pending:
+    if not pending:
         return response
     await model.extractor.extract_and_wait(tenant, pending, timeout_seconds)
     response = await with_states(response, tenant, model.extractor.graph.pending_extractions)

@@ -1,4 +1,7 @@
-"""Builder of the write plan: placed drafts, passages, nodes and edges."""
+"""Nodes and edges of items: their own, those of what they name, and those extracted from them.
+
+Everything is looked up first. Then each item's nodes and edges are built, and put together with the named entities.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +14,23 @@ from prometheus_client import Counter
 from vicw_core.graph.edge_factory import CALLER, EdgeFactory
 from vicw_ingest.extraction.acyclic import ORDERED, rejected_edges
 from vicw_ingest.extraction.caller import EdgeEnd
+from vicw_ingest.extraction.linking.known_entities import KnownEntities
 from vicw_ingest.extraction.linking.linker import EntityLinker
 from vicw_ingest.extraction.linking.model import ItemExtraction
 from vicw_ingest.extraction.linking.previous_turn import previous_turns
 from vicw_ingest.identity.users import STATED_BY, USER, UserPersons
-from vicw_ingest.plan.caller_extraction import CallerExtraction
+from vicw_ingest.plan.caller_extraction import CallerParts, caller_parts, item_ends
 from vicw_ingest.plan.drafts import ItemDraft, speaker_subtype
-from vicw_ingest.plan.named_entities import NamedEntities
+from vicw_ingest.plan.named_entities import NamedEntities, find_subjects
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import IS_PERSON
-from vicw_shared.model.extraction import TextExtraction
+from vicw_shared.model.extraction import PREVIOUS, TextExtraction
 from vicw_shared.model.text_keys import text_key
 from vicw_shared.ports import GraphTransaction
-from vicw_shared.text import fold_case
 from vicw_shared.uids import chunk_uid
+
+CYCLES = Counter("vicw_ingest_cycles_total", "Relations left out: a cause cannot follow its effect")
 
 
 def item_point(item: Node, texts: Sequence[str]) -> Node:
@@ -59,198 +64,124 @@ def passages_of(item: Node, texts: Sequence[str], *, verbatim: bool) -> list[Nod
     ]
 
 
-CYCLES = Counter("vicw_ingest_cycles_total", "Relations left out: a cause cannot follow its effect")
+@dataclass(frozen=True, slots=True)
+class PlannedGraph:
+    """Nodes and edges to store, and the nodes created for each item, by its index in the request.
 
-
-@dataclass(slots=True)
-class WritePlan:
-    """Everything a request writes: nodes, edges, the nodes made per item, and nodes whose payload must be refreshed.
-
-    ``created`` leaves out statements, because they are an item's own sentences. ``to_refresh`` holds uids.
+    ``created`` leaves out statements, because they are an item's own sentences.
     """
 
-    nodes: list[Node] = field(default_factory=list)
-    edges: list[Edge] = field(default_factory=list)
-    created: dict[int, list[Node]] = field(default_factory=dict)
-    to_refresh: set[str] = field(default_factory=set)
+    nodes: Sequence[Node]
+    edges: Sequence[Edge]
+    created: Mapping[int, Sequence[Node]] = field(default_factory=dict)
 
 
-class WritePlanBuilder:
-    """Builder of one request's write plan."""
+@dataclass(frozen=True, slots=True)
+class GraphBuilder:
+    """Build the nodes and edges of items of the context ``root``, inside a transaction.
 
-    def __init__(
-        self,
-        transaction: GraphTransaction,
-        registry: EdgeRegistry,
-        now: datetime,
-        root: Node,
-        hub_edges: int,
-    ) -> None:
-        self._transaction = transaction
-        self._root = root
-        self._edge_factory = EdgeFactory(registry, now)
-        self._named_entities = NamedEntities(transaction, now, root)
-        self._caller_extraction = CallerExtraction(self._named_entities, self._edge_factory, {})
-        self._plan = WritePlan()
-        self._user_persons = UserPersons()
-        self._linker = EntityLinker(transaction, registry, now, root, hub_edges)
+    A node that the rules know by its form alone gets no more links once it has ``hub_edges`` edges.
+    """
 
-    def add_pages(self, pages: Iterable[Node]) -> None:
-        """Link names equal to a page's file to that page, in preference to any other known entity."""
-        self._linker.known_entities.pages |= {fold_case(page.source): page for page in pages if page.source is not None}
+    transaction: GraphTransaction
+    registry: EdgeRegistry
+    now: datetime
+    root: Node
+    hub_edges: int
 
-    async def plan(
+    async def build(
         self,
         drafts: Sequence[ItemDraft],
         nodes: Mapping[int, Node],
-        ends: Mapping[str, EdgeEnd],
+        latest: Mapping[str, Node],
         extractions: Mapping[int, TextExtraction],
-    ) -> WritePlan:
-        """Return the write plan of all drafts.
+        pages: Iterable[Node],
+    ) -> PlannedGraph:
+        """Return the graph of new items: their ``nodes`` and ``extractions`` by draft index.
 
-        ``ends`` are the items that relations may name, ``extractions`` are by draft index.
+        ``latest`` are the stored items of the same ids, ``pages`` the nodes of those that are pages of a folder.
         Raises InvalidInputError for a caller's relation that makes a cause follow its effect.
         """
-        about = await self._named_entities.subjects(drafts)
-        self._caller_extraction.ends = ends
-        self._linker.request_items = {draft.key: nodes[draft.index] for draft in drafts}
-        item_extractions = await self._item_extractions(drafts, nodes, about, extractions)
-        for draft, item_extraction in zip(drafts, item_extractions, strict=True):
-            await self._add_item(draft, item_extraction)
-        return await self._finish(item_extractions)
-
-    async def add(self, item_extraction: ItemExtraction) -> WritePlan:
-        """Return the write plan of an extraction from an item that is already stored."""
-        await self._linker.known_entities.look_up((), [item_extraction.extraction])
-        self._copy_visibility(await self._add_extraction(item_extraction), item_extraction)
-        clashing = await self._named_entities.drop_clashes()
-        self._plan.edges = [edge for edge in self._plan.edges if clashing.isdisjoint((edge.source, edge.target))]
-        return await self._finish([item_extraction])
-
-    async def _finish(self, item_extractions: Sequence[ItemExtraction]) -> WritePlan:
-        replacements = await self._named_entities.resolve_names()
-        self._plan.edges = replacements.edges(self._plan.edges)
-        self._plan.created = {index: replacements.nodes(created) for index, created in self._plan.created.items()}
-        await self._drop_cycles(
-            {item_extraction.item.uid: item_extraction.item for item_extraction in item_extractions}
-        )
-        named = self._named_entities.nodes.values()
-        self._plan.nodes += named
-        self._plan.edges += [self._edge_factory.edge("BELONGS_TO", node.uid, self._root.uid) for node in named]
-        return self._plan
-
-    async def _item_extractions(
-        self,
-        drafts: Sequence[ItemDraft],
-        nodes: Mapping[int, Node],
-        about: Mapping[str, Node],
-        extractions: Mapping[int, TextExtraction],
-    ) -> list[ItemExtraction]:
-        """Return each item with its passages, extraction, speaker, previous turn and ``about`` entities."""
         by_uid = {nodes[draft.index].uid: extractions[draft.index] for draft in drafts if draft.index in extractions}
-        previous = await previous_turns(self._transaction, [nodes[draft.index] for draft in drafts], by_uid)
+        about = await find_subjects(self.transaction, self.root, drafts)
+        ends: Mapping[str, EdgeEnd] = {}
+        if any(draft.item.extraction is not None for draft in drafts):
+            ends = await item_ends(self.transaction, drafts, nodes, latest)
+        previous: Mapping[str, Node] = {}
+        if any(PREVIOUS in extraction.ends() for extraction in by_uid.values()):
+            previous = await previous_turns(self.transaction, [nodes[draft.index] for draft in drafts], by_uid)
         speakers = {draft.item.speaker for draft in drafts if draft.item.speaker is not None}
-        await self._linker.known_entities.look_up(speakers, list(by_uid.values()))
-        user_speakers = {d.item.speaker for d in drafts if d.item.user is not None and d.item.speaker is not None}
-        self._user_persons = await UserPersons.of(self._transaction, self._root, user_speakers)
-        return [
-            ItemExtraction(
-                item := item_point(nodes[draft.index], draft.passages),
-                passages_of(item, draft.passages, verbatim=draft.verbatim),
-                by_uid.get(item.uid, TextExtraction()),
-                speaker=self._speaker_of(draft),
-                previous=previous.get(item.uid),
-                about=[
-                    about.get(name) or self._named_entities.name(Label.ENTITY, "person", name)
-                    for name in draft.item.about
-                ],
+        known = await self._known_entities(speakers, list(by_uid.values()), pages)
+        users = {d.item.speaker for d in drafts if d.item.user is not None and d.item.speaker is not None}
+        user_persons = await UserPersons.of(self.transaction, self.root, users) if users else UserPersons()
+        by_key = {draft.key: nodes[draft.index] for draft in drafts}
+        linker = EntityLinker(self.transaction, self.registry, self.now, known, by_key)
+        named = NamedEntities(self.now, self.root)
+        factory = EdgeFactory(self.registry, self.now)
+        items = _ItemGraphs(factory, self.root, named, known, linker, user_persons, ends)
+        item_extractions = []
+        for draft in drafts:
+            item = item_point(nodes[draft.index], draft.passages)
+            speaker = items.speaker(draft)
+            subjects = [about.get(name) or named.name(Label.ENTITY, "person", name) for name in draft.item.about]
+            chunks, extraction = passages_of(item, draft.passages, verbatim=draft.verbatim), by_uid.get(item.uid)
+            item_extractions.append(
+                ItemExtraction(
+                    item,
+                    chunks,
+                    extraction or TextExtraction(),
+                    speaker=speaker,
+                    previous=previous.get(item.uid),
+                    about=subjects,
+                )
             )
-            for draft in drafts
-        ]
+        parts = [await items.of(draft, item) for draft, item in zip(drafts, item_extractions, strict=True)]
+        new_items = {item_extraction.item.uid: item_extraction.item for item_extraction in item_extractions}
+        return await self._finish(parts, named, new_items)
 
-    async def _add_item(self, draft: ItemDraft, item_extraction: ItemExtraction) -> None:
-        item, chunks, about = item_extraction.item, item_extraction.chunks, item_extraction.about
-        self._plan.nodes += [item, *chunks]
-        created = self._plan.created[draft.index] = list(chunks)
-        for node in (item, *chunks):
-            self._plan.edges.append(self._edge_factory.edge("BELONGS_TO", node.uid, self._root.uid))
-        self._plan.edges += [self._edge_factory.edge("EVIDENCED_BY", item.uid, chunk.uid) for chunk in chunks]
-        if item_extraction.speaker is not None:
-            self._plan.edges.append(self._edge_factory.edge("INITIATED", item_extraction.speaker.uid, item.uid))
-            created.append(item_extraction.speaker)
-        created += self._add_user(draft, item_extraction)
-        tags = [("tag", tag) for tag in draft.item.tags]
-        tags += [("bucket", draft.item.bucket)] if draft.item.bucket is not None else []
-        for subtype, name in tags:
-            concept = self._named_entities.name(Label.CONCEPT, subtype, name)
-            self._plan.edges.append(self._edge_factory.edge("TAGGED", item.uid, concept.uid, by=CALLER))
-            created.append(concept)
-        self._plan.edges += [self._edge_factory.edge("ABOUT", item.uid, person.uid, by=CALLER) for person in about]
-        extracted, edges = self._caller_extraction.of(draft, item, chunks)
-        self._plan.edges += edges
-        extracted += await self._add_extraction(item_extraction)
-        self._copy_visibility(extracted, item_extraction)
-        created += [*about, *(node for node in extracted if not node.is_statement)]
+    async def build_extraction(self, item_extraction: ItemExtraction) -> PlannedGraph:
+        """Return the graph of an extraction from an item that is already stored."""
+        known = await self._known_entities((), [item_extraction.extraction], ())
+        linker = EntityLinker(self.transaction, self.registry, self.now, known, {})
+        named = NamedEntities(self.now, self.root)
+        factory = EdgeFactory(self.registry, self.now)
+        part = await _ItemGraphs(factory, self.root, named, known, linker).extracted(item_extraction)
+        clashing = await named.drop_clashes(self.transaction)
+        edges = [edge for edge in part.edges if clashing.isdisjoint((edge.source, edge.target))]
+        return await self._finish([replace(part, edges=edges)], named, {item_extraction.item.uid: item_extraction.item})
 
-    def _copy_visibility(self, nodes: Sequence[Node], item_extraction: ItemExtraction) -> None:
-        """Give each Event of an item the item's ``ABOUT`` edges, so that the same people may see it."""
-        events = [node for node in nodes if node.label is Label.EVENT]
-        self._plan.edges += [
-            self._edge_factory.edge("ABOUT", event.uid, person.uid, by=CALLER, item=item_extraction.item.uid)
-            for event in events
-            for person in item_extraction.about
-        ]
+    async def _known_entities(
+        self, speakers: Iterable[str], extractions: Sequence[TextExtraction], pages: Iterable[Node]
+    ) -> KnownEntities:
+        return await KnownEntities.look_up(
+            self.transaction, self.now, self.root, self.hub_edges, speakers, extractions, pages
+        )
 
-    def _speaker_of(self, draft: ItemDraft) -> Node | None:
-        """Return the speaker of an item. With a user's id, a speaker is not linked to a person of a longer name."""
-        name = draft.item.speaker
-        if name is None:
-            return None
-        if draft.item.user is not None and not self._user_persons.has_name(name):
-            person = self._named_entities.name(Label.ENTITY, speaker_subtype(name), name)
-            self._user_persons.introduce(person)
-            self._linker.known_entities.introduce(person)
-        return self._speaker(name)
+    async def _finish(
+        self, parts: Sequence[_ItemGraph], named: NamedEntities, items: Mapping[str, Node]
+    ) -> PlannedGraph:
+        """Put the items' parts and the named entities together, under the names that the graph has for them."""
+        names = await named.resolve_names(self.transaction)
+        edges = names.edges([edge for part in parts for edge in part.edges])
+        paths = {uid: path for part in parts for uid, path in part.paths.items()}
+        edges = await self._without_cycles(edges, {**named.nodes, **items}, paths)
+        nodes = [node for part in parts for node in part.nodes]
+        factory = EdgeFactory(self.registry, self.now)
+        belongs = [factory.edge("BELONGS_TO", node.uid, self.root.uid) for node in named.nodes.values()]
+        created = {part.index: names.nodes(part.created) for part in parts}
+        return PlannedGraph([*nodes, *named.nodes.values()], [*edges, *belongs], created)
 
-    def _add_user(self, draft: ItemDraft, item_extraction: ItemExtraction) -> list[Node]:
-        if draft.item.user is None:
-            return []
-        user = self._named_entities.name(Label.ENTITY, USER, draft.item.user)
-        self._plan.edges.append(self._edge_factory.edge(STATED_BY, item_extraction.item.uid, user.uid))
-        if item_extraction.speaker is not None and draft.item.speaker is not None:
-            known_entities = self._linker.known_entities
-            person = self._user_persons.person(
-                user, draft.item.speaker, item_extraction.speaker, known_entities.canonical_uid
-            )
-            if person is not None:
-                self._plan.edges.append(self._edge_factory.edge(IS_PERSON, user.uid, person.uid))
-        return [user]
-
-    def _speaker(self, name: str) -> Node:
-        node = self._linker.known_entities.person(name, speaker_subtype(name))
-        return self._named_entities.put(node)
-
-    async def _add_extraction(self, item_extraction: ItemExtraction) -> list[Node]:
-        result = await self._linker.link(item_extraction)
-        for node in (*result.entities, *result.slots, *result.events):
-            self._named_entities.put(node)
-        self._plan.edges += result.edges
-        return list({node.uid: node for node in (*result.entities, *result.events)}.values())
-
-    async def _drop_cycles(self, items: Mapping[str, Node]) -> None:
+    async def _without_cycles(
+        self, edges: list[Edge], planned: Mapping[str, Node], paths: Mapping[str, str]
+    ) -> list[Edge]:
         """Drop relations that make a cause follow its effect. Raises InvalidInputError if the caller gave one."""
-        ordered = [edge for edge in self._plan.edges if edge.type in ORDERED]
+        ordered = [edge for edge in edges if edge.type in ORDERED]
         if not ordered:
-            return
+            return edges
         ends = {uid for edge in ordered for uid in (edge.source, edge.target)}
-        planned = {**self._named_entities.nodes, **items}
-        stored = await self._transaction.nodes(sorted(ends - planned.keys()))
-        reasons = await rejected_edges(self._transaction, ordered, {**stored, **planned})
-        from_caller = [
-            (self._caller_extraction.paths[uid], reason)
-            for uid, reason in reasons.items()
-            if uid in self._caller_extraction.paths
-        ]
+        stored = await self.transaction.nodes(sorted(ends - planned.keys()))
+        reasons = await rejected_edges(self.transaction, ordered, {**stored, **planned})
+        from_caller = [(paths[uid], reason) for uid, reason in reasons.items() if uid in paths]
         if from_caller:
             raise InvalidInputError(
                 *(
@@ -259,4 +190,96 @@ class WritePlanBuilder:
                 )
             )
         CYCLES.inc(len(reasons))
-        self._plan.edges = [edge for edge in self._plan.edges if edge.id not in reasons]
+        return [edge for edge in edges if edge.id not in reasons]
+
+
+@dataclass(frozen=True, slots=True)
+class _ItemGraph:
+    """The nodes and edges of one item, without its named entities, and the nodes created for it.
+
+    ``paths`` are the places in the request of the caller's relations, by edge id.
+    """
+
+    index: int
+    nodes: Sequence[Node]
+    edges: Sequence[Edge]
+    created: Sequence[Node]
+    paths: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _ItemGraphs:
+    """Build the graph of one item after the other. What they name is registered in ``named``."""
+
+    factory: EdgeFactory
+    root: Node
+    named: NamedEntities
+    known: KnownEntities
+    linker: EntityLinker
+    users: UserPersons = field(default_factory=UserPersons)
+    ends: Mapping[str, EdgeEnd] = field(default_factory=dict)
+
+    async def of(self, draft: ItemDraft, item_extraction: ItemExtraction) -> _ItemGraph:
+        """Return the graph of an item and of its extractions, the caller's and the text's."""
+        item, chunks, about = item_extraction.item, item_extraction.chunks, item_extraction.about
+        edges = [self.factory.edge("BELONGS_TO", node.uid, self.root.uid) for node in (item, *chunks)]
+        edges += [self.factory.edge("EVIDENCED_BY", item.uid, chunk.uid) for chunk in chunks]
+        created = list(chunks)
+        if item_extraction.speaker is not None:
+            edges.append(self.factory.edge("INITIATED", item_extraction.speaker.uid, item.uid))
+            created.append(item_extraction.speaker)
+        if draft.item.user is not None:
+            user = self.named.name(Label.ENTITY, USER, draft.item.user)
+            edges += self._user_edges(user, draft, item_extraction)
+            created.append(user)
+        tags = [("tag", tag) for tag in draft.item.tags]
+        tags += [("bucket", draft.item.bucket)] if draft.item.bucket is not None else []
+        concepts = [self.named.name(Label.CONCEPT, subtype, name) for subtype, name in tags]
+        edges += [self.factory.edge("TAGGED", item.uid, concept.uid, by=CALLER) for concept in concepts]
+        edges += [self.factory.edge("ABOUT", item.uid, person.uid, by=CALLER) for person in about]
+        given = CallerParts()
+        if draft.item.extraction is not None:
+            given = caller_parts(draft, draft.item.extraction, item, chunks, self.named, self.factory, self.ends)
+        found = await self.extracted(item_extraction, given.nodes)
+        created += [*concepts, *about, *given.nodes, *found.created]
+        return _ItemGraph(draft.index, [item, *chunks], [*edges, *given.edges, *found.edges], created, given.paths)
+
+    async def extracted(self, item_extraction: ItemExtraction, given: Sequence[Node] = ()) -> _ItemGraph:
+        """Return the edges of what was extracted from an item, beside ``given`` nodes of the caller.
+
+        Each of its Events has the item's ``ABOUT`` edges, so that the same people may see it.
+        """
+        linked = await self.linker.link(item_extraction)
+        for node in (*linked.entities, *linked.slots, *linked.events):
+            self.named.put(node)
+        found = list({node.uid: node for node in (*linked.entities, *linked.events)}.values())
+        edges = [
+            *linked.edges,
+            *(
+                self.factory.edge("ABOUT", event.uid, person.uid, by=CALLER, item=item_extraction.item.uid)
+                for event in (*given, *found)
+                if event.label is Label.EVENT
+                for person in item_extraction.about
+            ),
+        ]
+        return _ItemGraph(0, (), edges, [node for node in found if not node.is_statement])
+
+    def speaker(self, draft: ItemDraft) -> Node | None:
+        """Return the speaker of an item. With a user's id, a speaker is not linked to a person of a longer name."""
+        name = draft.item.speaker
+        if name is None:
+            return None
+        if draft.item.user is not None and not self.users.has_name(name):
+            person = self.named.name(Label.ENTITY, speaker_subtype(name), name)
+            self.users.introduce(person)
+            self.known.introduce(person)
+        return self.named.put(self.known.person(name, speaker_subtype(name)))
+
+    def _user_edges(self, user: Node, draft: ItemDraft, item_extraction: ItemExtraction) -> list[Edge]:
+        edges = [self.factory.edge(STATED_BY, item_extraction.item.uid, user.uid)]
+        if item_extraction.speaker is not None and draft.item.speaker is not None:
+            speaker = item_extraction.speaker
+            person = self.users.person(user, draft.item.speaker, speaker, self.known.canonical_uid)
+            if person is not None:
+                edges.append(self.factory.edge(IS_PERSON, user.uid, person.uid))
+        return edges

@@ -163,8 +163,9 @@ def _may_be_code(item: Item, domain: str) -> bool:
 
 
 def _is_program(item: Item, domain: str) -> bool:
-    of_code = (item.subtype or "").casefold() in _PROGRAMS or bool(languages_of_path(item.source or ""))
-    return of_code or domain == CODING
+    if (item.subtype or "").casefold() in _PROGRAMS or domain == CODING:
+        return True
+    return item.source is not None and bool(languages_of_path(item.source))
 
 
 def _code_path(item: Item) -> str | None:

@@ -71,8 +71,8 @@ async def _turns_before(
     """
     if not times:
         return {}
-    first, last = [await _turn_before(transaction, at) for at in (times[0], times[-1])]
-    if first == last:
+    first = await _turn_before(transaction, times[0])
+    if times[0] == times[-1] or first == await _turn_before(transaction, times[-1]):
         return dict.fromkeys(times, first)
     return {at: await _turn_before(transaction, at) for at in times}
 

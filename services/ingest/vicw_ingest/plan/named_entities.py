@@ -11,7 +11,7 @@ from vicw_ingest.identity.canonical_names import CanonicalNames, canonical_names
 from vicw_ingest.plan.drafts import ItemDraft
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Label, Node
-from vicw_shared.ports import GraphTransaction
+from vicw_shared.ports import Lookups
 from vicw_shared.text import fold_case
 from vicw_shared.uids import is_uid, named_uid
 
@@ -21,9 +21,8 @@ _SUBJECTS = ("person", "user", "chat", "agent")
 class NamedEntities:
     """Registry of a request's named nodes. ``nodes`` holds them, and the extracted events, by uid."""
 
-    def __init__(self, transaction: GraphTransaction, now: datetime, root: Node) -> None:
+    def __init__(self, now: datetime, root: Node) -> None:
         self.nodes: dict[str, Node] = {}
-        self._transaction = transaction
         self._now = now
         self._root = root
         self._paths: dict[str, str] = {}  # path in the request that names a node
@@ -65,53 +64,31 @@ class NamedEntities:
             registered = self.nodes[node.uid] = replace(registered, subtype=node.subtype, source=node.source)
         return registered
 
-    async def subjects(self, drafts: Sequence[ItemDraft]) -> dict[str, Node]:
-        """Find the stored entities that ``about`` names: a uid, or the name of a person, user, chat or agent.
-
-        Raises InvalidInputError for an unknown uid.
-        """
-        candidates: dict[str, list[str]] = {}
-        for name in {name for draft in drafts for name in draft.item.about}:
-            by_name = [named_uid(self._root.tenant, self._root.context, subtype, name) for subtype in _SUBJECTS]
-            candidates[name] = [*([name.lower()] if is_uid(name.lower()) else []), *by_name]
-        by_uid = await self._transaction.nodes([uid for uids in candidates.values() for uid in uids])
-        renamed = await self._transaction.named([fold_case(name) for name in candidates])
-        subjects: dict[str, Node] = {}
-        for name, uids in candidates.items():
-            live = (by_uid[uid] for uid in uids if uid in by_uid and by_uid[uid].retired_at is None)
-            stored = (node for node in live if node.label is Label.ENTITY)
-            namesakes = (node for node in renamed.get(fold_case(name), ()) if fold_case(node.subtype) in _SUBJECTS)
-            if (node := next(stored, next(namesakes, None))) is not None:
-                subjects[name] = node
-            elif is_uid(name.lower()):
-                raise InvalidInputError(*_unknown_subject(name, drafts))
-        return subjects
-
-    async def drop_clashes(self) -> set[str]:
+    async def drop_clashes(self, lookups: Lookups) -> set[str]:
         """Remove nodes that are stored under another label, without an error, and return their uids."""
-        stored = await self._transaction.nodes(list(self.nodes))
+        stored = await lookups.nodes(list(self.nodes))
         clashing = {uid for uid, node in stored.items() if node.label is not self.nodes[uid].label}
         for uid in clashing:
             del self.nodes[uid]
         return clashing
 
-    async def resolve_names(self) -> CanonicalNames:
+    async def resolve_names(self, lookups: Lookups) -> CanonicalNames:
         """Return the replacements of nodes that were merged, or whose name a renamed node has.
 
         Afterwards ``nodes`` holds exactly the nodes to store.
         """
-        replacements = await canonical_names(self._transaction, self._root.context, self.nodes.values())
+        replacements = await canonical_names(lookups, self._root.context, self.nodes.values())
         for uid in replacements.renamed:
             self.nodes.pop(uid, None)
-        await self._merge_stored()
+        await self._merge_stored(lookups)
         return replacements
 
-    async def _merge_stored(self) -> None:
+    async def _merge_stored(self, lookups: Lookups) -> None:
         """Keep a stored node's fields, and give it a description if it had none.
 
         A retired node keeps only its ``created_at``; its other fields come from the request.
         """
-        for uid, stored in (await self._transaction.nodes(list(self.nodes))).items():
+        for uid, stored in (await lookups.nodes(list(self.nodes))).items():
             new = self.nodes[uid]
             self._require_label(stored, new.label)
             if stored.retired_at is not None:
@@ -131,6 +108,32 @@ class NamedEntities:
                     "Give it another subtype",
                 )
             )
+
+
+async def find_subjects(lookups: Lookups, root: Node, drafts: Sequence[ItemDraft]) -> dict[str, Node]:
+    """Find the stored entities that ``about`` names: a uid, or the name of a person, user, chat or agent.
+
+    Raises InvalidInputError for an unknown uid.
+    """
+    names = {name for draft in drafts for name in draft.item.about}
+    if not names:
+        return {}
+    candidates: dict[str, list[str]] = {}
+    for name in names:
+        by_name = [named_uid(root.tenant, root.context, subtype, name) for subtype in _SUBJECTS]
+        candidates[name] = [*([name.lower()] if is_uid(name.lower()) else []), *by_name]
+    by_uid = await lookups.nodes([uid for uids in candidates.values() for uid in uids])
+    renamed = await lookups.named([fold_case(name) for name in candidates])
+    subjects: dict[str, Node] = {}
+    for name, uids in candidates.items():
+        live = (by_uid[uid] for uid in uids if uid in by_uid and by_uid[uid].retired_at is None)
+        stored = (node for node in live if node.label is Label.ENTITY)
+        namesakes = (node for node in renamed.get(fold_case(name), ()) if fold_case(node.subtype) in _SUBJECTS)
+        if (node := next(stored, next(namesakes, None))) is not None:
+            subjects[name] = node
+        elif is_uid(name.lower()):
+            raise InvalidInputError(*_unknown_subject(name, drafts))
+    return subjects
 
 
 def _unknown_subject(uid: str, drafts: Sequence[ItemDraft]) -> Iterator[FieldProblem]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from vicw_ingest.dedup.links import DuplicateLinks, linked_outcome, sources_of_copies
-from vicw_ingest.dedup.model import DuplicateSource
+from vicw_ingest.dedup.detector import DuplicateSource
+from vicw_ingest.dedup.links import linked_outcome, sources_of_copies
 from vicw_ingest.plan.drafts import ItemDraft
+from vicw_ingest.plan.service import WritePlan
 from vicw_ingest.secrets.request_scan import Masked
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import GraphTransaction
-from vicw_shared.wire.ingest import ExtractionState, IngestedItem, ItemStatus, NodeRef
+from vicw_shared.wire.ingest import ExtractionState, IngestedItem, ItemStatus, MaskedSecret, NodeRef
 from vicw_shared.wire.knowledge import LinkProblem
 
 _FROM_ITEM = ("EVIDENCED_BY", "TAGGED", "ABOUT", "MENTIONS")
@@ -53,56 +54,66 @@ Links = Mapping[str, tuple[LinkProblem, ...]]
 """Unresolved links of pages, by the uids of the pages' items."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredItems:
-    """Nodes that a transaction stored, by item index, and the ``latest`` versions that it found, by id."""
-
-    nodes: Mapping[int, Node]
-    latest: Mapping[str, Node]
-    created: Mapping[int, Sequence[Node]]
-    links: Links
-    pending: frozenset[int]
-    masked: Masked
-    duplicate_links: DuplicateLinks
-
-    async def outcomes(self, drafts: Sequence[ItemDraft], transaction: GraphTransaction) -> tuple[IngestedItem, ...]:
-        """Return the outcome of each draft, in order."""
-        unchanged = [self.latest[d.item.id] for d in drafts if d.item.id is not None and d.index not in self.nodes]
-        created_before, sources_before = (
-            await created_nodes(transaction, unchanged),
-            await sources_of_copies(transaction, unchanged),
+async def outcomes(
+    plan: WritePlan, transaction: GraphTransaction, *, links: Links, masked: Masked, pending: Collection[int]
+) -> tuple[IngestedItem, ...]:
+    """Return the outcome of each item of a stored plan, in order. Items in ``pending`` wait for a language model."""
+    items = plan.items
+    unchanged = [items.latest[d.item.id] for d in items.drafts if d.item.id is not None and d.index not in items.nodes]
+    before = _Unchanged()
+    if unchanged:
+        before = _Unchanged(
+            await created_nodes(transaction, unchanged), await sources_of_copies(transaction, unchanged)
         )
-        return tuple(self._outcome(draft, created_before, sources_before) for draft in drafts)
 
-    def _outcome(
-        self,
-        draft: ItemDraft,
-        created_before: Mapping[str, Sequence[Node]],
-        sources_before: Mapping[str, Sequence[DuplicateSource]],
-    ) -> IngestedItem:
-        node = self.nodes.get(draft.index)
-        previous = self.latest.get(draft.item.id) if draft.item.id is not None else None
-        masked = self.masked.get(draft.index, ())
-        if draft.index in self.duplicate_links.without_text | self.duplicate_links.dropped:
-            return linked_outcome(draft, self.duplicate_links.duplicates[draft.index].sources, node, masked)
-        if node is not None:
-            status = ItemStatus.UPDATED if previous is not None and previous.retired_at is None else ItemStatus.CREATED
-            created = self.created.get(draft.index, ())
-        else:
+    def outcome(draft: ItemDraft) -> IngestedItem:
+        secrets = masked.get(draft.index, ())
+        node = items.nodes.get(draft.index)
+        if draft.index in plan.duplicate_links.without_text | plan.duplicate_links.dropped:
+            return linked_outcome(draft, plan.duplicate_links.duplicates[draft.index].sources, node, secrets)
+        previous = items.latest.get(draft.item.id) if draft.item.id is not None else None
+        if node is None:
             assert previous is not None
-            if previous.uid in sources_before:
-                return linked_outcome(draft, sources_before[previous.uid], previous, masked)
-            node, status, created = previous, ItemStatus.UNCHANGED, created_before[previous.uid]
+            return before.outcome(draft, previous, secrets, links.get(previous.uid, ()))
+        is_update = previous is not None and previous.retired_at is None
         return IngestedItem(
             id=draft.item.id,
             uid=node.uid,
-            status=status,
+            status=ItemStatus.UPDATED if is_update else ItemStatus.CREATED,
             label=node.label,
             flow_id=node.flow_id,
             flow_step=node.flow_step,
-            nodes=tuple(reference(made_node) for made_node in created),
-            extraction=ExtractionState.PENDING if draft.index in self.pending & self.nodes.keys() else None,
+            nodes=tuple(map(reference, plan.graph.created.get(draft.index, ()))),
+            extraction=ExtractionState.PENDING if draft.index in pending else None,
+            masked=secrets,
+            sources=plan.duplicate_links.to_wire(draft.index),
+            links=links.get(node.uid, ()),
+        )
+
+    return tuple(map(outcome, items.drafts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Unchanged:
+    """What earlier requests created for the unchanged items, and the sources of copies among them, by item uid."""
+
+    created: Mapping[str, Sequence[Node]] = field(default_factory=dict)
+    sources: Mapping[str, Sequence[DuplicateSource]] = field(default_factory=dict)
+
+    def outcome(
+        self, draft: ItemDraft, node: Node, masked: tuple[MaskedSecret, ...], links: tuple[LinkProblem, ...]
+    ) -> IngestedItem:
+        """Return the outcome of a draft that the stored ``node`` equals."""
+        if node.uid in self.sources:
+            return linked_outcome(draft, self.sources[node.uid], node, masked)
+        return IngestedItem(
+            id=draft.item.id,
+            uid=node.uid,
+            status=ItemStatus.UNCHANGED,
+            label=node.label,
+            flow_id=node.flow_id,
+            flow_step=node.flow_step,
+            nodes=tuple(map(reference, self.created[node.uid])),
             masked=masked,
-            sources=self.duplicate_links.to_wire(draft.index) if draft.index in self.nodes else (),
-            links=self.links.get(node.uid, ()),
+            links=links,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 
-from vicw_retrieval.access.scope import is_named, may_see
+from vicw_retrieval.access.scope import holds_in_scope, is_named, may_see
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.edges import SOURCE_ITEM, EdgeRegistry
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread
@@ -13,15 +13,29 @@ from vicw_shared.text import fold_case
 
 _WITHOUT_SOURCE = frozenset({"BELONGS_TO", "MERGED_INTO"})
 """Edges without a source item: an entity with no other edges is not known."""
+
+
 _MAX_SUBJECTS = 1000
+
+
 _READ_FACTOR = 10
 """Factor on read limits for a viewer: invisible nodes take no places."""
+
+
 _FIRST_LIMIT = 20
+
+
 _LIMIT_FACTOR = 8
+
+
 MAX_READ = 1000
 """Maximum edges read per node and spread to find the visible ones."""
+
+
 type Keep = Callable[[Sequence[Neighbour]], Awaitable[list[Neighbour]]]
 """Filter that removes neighbours that are invisible or not to be followed."""
+
+
 Place = tuple[str, str, Direction]
 """A node's uid and a spread from it."""
 
@@ -192,3 +206,26 @@ async def texts_of(graph: GraphStore, scope: Scope, nodes: Collection[Node]) -> 
     passages = await graph.texts(scope.tenant, [point for point in first if point])
     own = {node.uid: node.text for node in nodes if node.text and (scope.audience is None or not is_named(node))}
     return own | {first[point]: text for point, text in passages.items()}
+
+
+_MAX_TAGS = 200
+
+
+async def filter_results(graph: GraphStore, scope: Scope, items: Sequence[Node]) -> list[Node]:
+    """Keep the items whose passage holds at the time of ``scope`` and that have its domain and tags."""
+    kept = [n for n in items if n.qdrant_id is not None and (scope.domains is None or n.domain in scope.domains)]
+    # An item may hold although its text was replaced: only its passage shows this.
+    passages = await graph.nodes(scope.tenant, [node.qdrant_id for node in kept if node.qdrant_id is not None])
+    kept = [n for n in kept if n.qdrant_id in passages and holds_in_scope(scope, passages[n.qdrant_id])]
+    any_of, all_of, none_of = map(set, (scope.tags_any, scope.tags_all, scope.tags_none))
+    if not kept or not (any_of or all_of or none_of):
+        return kept
+    tags: dict[str, set[str]] = {node.uid: set() for node in kept}
+    for neighbour in await graph.expand(scope.tenant, list(tags), [("TAGGED", Direction.OUT)], _MAX_TAGS):
+        if fold_case(neighbour.node.subtype) != "bucket":
+            tags[neighbour.origin] |= {*map(fold_case, (neighbour.node.name, *neighbour.node.aliases))}
+
+    def fits(item_tags: set[str]) -> bool:
+        return (not any_of or bool(any_of & item_tags)) and all_of <= item_tags and not none_of & item_tags
+
+    return [node for node in kept if fits(tags[node.uid])]

@@ -12,11 +12,10 @@ from vicw_retrieval.access.canonical import show_canonical
 from vicw_retrieval.access.visibility import texts_of
 from vicw_retrieval.causal_chains.causes import CausalGraph
 from vicw_retrieval.causal_chains.chain_search import ChainSearch, starts_of
-from vicw_retrieval.causal_chains.direction import ChainDirection
-from vicw_retrieval.causal_chains.model import CausalPath, CausalPathEdge
-from vicw_retrieval.model.candidates import Candidate
+from vicw_retrieval.causal_chains.model import CausalPath, CausalPathEdge, ChainDirection
 from vicw_retrieval.model.neighbourhood import Neighbourhood
 from vicw_retrieval.ports import RetrievalPorts
+from vicw_retrieval.ranking.fusion import Candidate
 from vicw_shared.errors import OverloadedError, UnavailableError
 from vicw_shared.model import Edge, Node
 from vicw_shared.model.edges import SOURCE_ITEM

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from vicw_core.index import sparse
 from vicw_retrieval.causal_chains.causes import CausalGraph
-from vicw_retrieval.causal_chains.direction import ChainDirection
-from vicw_retrieval.causal_chains.model import CausalPath, CausalPathEdge, certainty_of
+from vicw_retrieval.causal_chains.model import CausalPath, CausalPathEdge, ChainDirection, certainty_of
 from vicw_shared.model import Edge
 
 _OPEN_A_CHAIN = 8

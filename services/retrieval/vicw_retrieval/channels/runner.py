@@ -1,4 +1,7 @@
-"""First wave: channels that run concurrently under one time limit; each may fail alone."""
+"""Channels of the first wave, which run concurrently under one time limit; each may fail alone.
+
+Beside them run the trigger phrases: entry into the graph by the phrases that callers gave their items.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,11 @@ from collections.abc import Awaitable, Mapping, Sequence
 import structlog
 from prometheus_client import Counter, Histogram
 
+from vicw_retrieval.access.visibility import MAX_READ, Visibility, filter_results
 from vicw_shared.errors import FieldProblem, InvalidInputError, UnavailableError, VicwError
-from vicw_shared.ports import VectorHit
+from vicw_shared.model import Node
+from vicw_shared.model.triggers import phrases_in
+from vicw_shared.ports import GraphStore, Scope, SparseVector, VectorHit, VectorQuery, VectorStore
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.telemetry.spans import span
 from vicw_shared.telemetry.stages import SECONDS as BOUNDS
@@ -18,7 +24,11 @@ from vicw_shared.uids import is_uid
 from vicw_shared.wire.retrieve import Channel
 
 _log = structlog.get_logger()
+
+
 FAILED = Counter("vicw_retrieve_channel_failures_total", "Channels left out of an answer", ["channel", "reason"])
+
+
 SECONDS = Histogram("vicw_retrieve_channel_seconds", "Time of a channel", ["channel"], buckets=BOUNDS)
 
 
@@ -77,3 +87,45 @@ def select_channels(
         )
         raise InvalidInputError(problem)
     return (Channel.FULLTEXT,)
+
+
+async def search_bm25(
+    vectors: VectorStore,
+    terms: SparseVector,
+    scope: Scope,
+    limit: int,
+    without: tuple[str, ...] = (),
+) -> list[VectorHit]:
+    """Return passages by BM25 in [0, ceiling], best first; no terms find nothing."""
+    return await vectors.search(VectorQuery(scope=scope, limit=limit, sparse=terms, without=without))
+
+
+async def search_fulltext(graph: GraphStore, query: str, scope: Scope, limit: int) -> list[VectorHit]:
+    """Return passages by full-text score (> 0), best first; scores compare within one answer only.
+
+    ``query`` is searched as plain words; nothing in it is query syntax.
+    """
+    return [VectorHit(hit.uid, hit.score) for hit in await graph.find(scope, query, limit)]
+
+
+_FIRST_LOOK = 20
+
+
+_WIDER = 8
+
+
+async def seeds_of(question: str, scope: Scope, graph: GraphStore, settings: RetrievalSettings) -> list[Node]:
+    """Return the items with a trigger phrase in ``question``, visible and in ``scope``.
+
+    Protected items come first, then the most important; ``settings.trigger_seeds`` at most. Per phrase at most
+    ``MAX_READ`` items are read to find visible ones.
+    """
+    phrases = phrases_in(question) if settings.trigger_seeds else []
+    visibility, limit = Visibility(graph, scope), _FIRST_LOOK
+    while phrases:
+        items = await graph.triggered(scope.tenant, phrases, contexts=scope.contexts, limit=limit)
+        results = await filter_results(graph, scope, await visibility.nodes(items))
+        if len(results) >= settings.trigger_seeds or len(items) < limit or limit >= MAX_READ:
+            return results[: settings.trigger_seeds]
+        limit = min(limit * _WIDER, MAX_READ)
+    return []

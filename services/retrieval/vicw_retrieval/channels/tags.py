@@ -10,10 +10,9 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from vicw_retrieval.access.result_filter import filter_results
-from vicw_retrieval.channels.graph.spread_context import SpreadContext
-from vicw_retrieval.model.candidates import Candidate
-from vicw_retrieval.model.spread_paths import Anchor
+from vicw_retrieval.access.visibility import filter_results
+from vicw_retrieval.channels.graph.spread import Anchor, SpreadContext
+from vicw_retrieval.ranking.fusion import Candidate
 from vicw_retrieval.synthesis.text import ANCHOR_SHARE
 from vicw_shared.model import Edge, Node
 from vicw_shared.model.edges import AUTO_TAGGED

@@ -1,17 +1,138 @@
-"""Pure analyser: the results of the rules for a question, as one intent."""
+"""Task of a question by its words, and whether it asks for the current state: rules, no model."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from vicw_retrieval.intent.task_cues import TaskEvidence, strengths_of
 from vicw_shared.wire.retrieve import Intent, Task
 
+_READ_CHARS = 2000
+
+
+_STRONG, _WEAK = 2.0, 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class TaskEvidence:
+    """A task and its confidence in [0, 1]; None and 0 without evidence."""
+
+    task: Task | None = None
+    confidence: float = 0.0
+
+
+def _pattern(*alternatives: str) -> re.Pattern[str]:
+    """Return one pattern for several groups of alternatives."""
+    return re.compile(rf"\b(?:{'|'.join(alternatives)})\b")
+
+
+_PARTS = (
+    "class(?:es)?|functions?|modules?|methods?|files?|services?|code|logic|variables?|packages?|components?"
+    "|interfaces?|layers?|helpers?|constants?"
+)
+
+
+_PEOPLE = "we|they|you|i|the team"
+
+
+_CUES: Mapping[Task, tuple[re.Pattern[str], re.Pattern[str]]] = {
+    Task.FIX_BUG: (
+        _pattern(
+            r"bugs?|tracebacks?|stack ?traces?|debug(?:ging)?|segfaults?|regressions?|crash\w*|root[- ]cause",
+            r"(?:does|do|did|is|are|was)(?:n't| not) (?:working|work|load\w*|start\w*|compile|build|respond\w*)",
+            r"(?:throw|rais)(?:s|es|ing|n) (?:an? |the )?(?:\w+ ){0,2}(?:\w*error|\w*exception)",
+            r"fix(?:es|ed|ing)? (?:the|this|that|an?|our|my) (?:\w+ ){0,3}"
+            r"(?:error|issue|failure|test|build|leak|crash)",
+            r"(?:error|exception|failure|leak)s? (?:in|when|while|on|after|at|from)",
+        ),
+        _pattern(
+            r"errors?|\w+error|\w+exception|exceptions?|fail(?:s|ed|ing|ures?)?|broken?|breaks?|wrong(?:ly)?|hangs?",
+            r"leaks?|time(?:s|d)? ?outs?|[45]\d\d|null pointer|undefined|fix(?:es|ed|ing)?|issue|corrupt\w*",
+            r"deadlocks?",
+        ),
+    ),
+    Task.FIND_DECISION: (
+        _pattern(
+            r"decisions?|rationale|trade-?offs?|adrs?",
+            rf"(?:{_PEOPLE}|was it|it was) (?:\w+ )?(?:decided|agreed|settled|chose|opted)",
+            rf"(?:did|do|have|had) (?:{_PEOPLE}) (?:\w+ )?(?:decided?|agreed?|settled?|choose|chosen|chose|pick(?:ed)?"
+            r"|opt(?:ed)?|reject(?:ed)?|drop(?:ped)?)",
+            r"reason(?:s|ing)? (?:for|behind) (?:choosing|using|picking|switching|moving|rejecting)",
+            r"alternatives? (?:did we|were|we) (?:\w+ )?(?:consider\w*|reject\w*)",
+            r"why (?:did|do|are|were) (?:we|they|you) (?:use|using|go(?:ing)? with|switch\w*|mov\w*|adopt\w*"
+            r"|abandon\w*)",
+        ),
+        _pattern(r"decid\w+|agreed|chosen?|instead of|settled on|approved|rejected|opted"),
+    ),
+    Task.FIND_SPEC: (
+        _pattern(
+            r"specs?|specifications?|requirements?|acceptance criteria|rfcs?|design docs?|documented",
+            r"api (?:reference|contract|docs?|documentation)",
+            r"according to the (?:docs?|documentation|standard|policy|contract)|policy (?:on|for|about)",
+            r"(?:allowed|valid|accepted|permitted|supported|default) (?:values?|range|formats?|types?|fields?)",
+            r"(?:required|mandatory|optional) (?:fields?|headers?|parameters?|columns?)",
+        ),
+        _pattern(r"documentation|docs?|schema|contract|standard|must|limits?|sla|protocol|definition of|mandatory"),
+    ),
+    Task.ADD_FEATURE: (
+        _pattern(
+            r"new (?:feature|endpoint|command|page|button|option|field|setting|screen|channel|adapter|plugin)",
+            r"(?:add|implement|introduce|build|support|integrate) (?:an? |the |new |support |another )",
+            r"feature requests?",
+            r"(?:should|could|can|want to|need to|let's|how (?:do|can|would|should) (?:i|we)) "
+            r"(?:add|implement|introduce|extend|integrate|support)",
+        ),
+        _pattern(
+            r"add(?:s|ing)?|implement(?:s|ing)?|extend(?:ing)?|features?|integrat(?:e|ing)|enable|introduc(?:e|ing)",
+        ),
+    ),
+    Task.REFACTOR: (
+        _pattern(
+            r"refactor\w*|restructur\w+|clean(?:ing)? up (?:the|this|our|old)|tech(?:nical)? debt|dead code|dedup\w*",
+            r"(?:split|extract|move|merge|inline|rename|simplify|decouple)(?:ing|ting)? "
+            rf"(?:the |this |our |out |\w+ ){{1,3}}(?:{_PARTS})",
+        ),
+        _pattern(
+            r"simplif\w+|renam(?:e|ing)|duplicated? (?:code|logic)|decoupl\w+|modular\w*|reorgani[sz]\w+|code smells?",
+            r"rewrit(?:e|ing)",
+        ),
+    ),
+    Task.UNDERSTAND: (
+        _pattern(
+            r"how (?:does|do|did|is|are) (?:\w+ ){1,6}(?:works?|working|built|organi[sz]ed|structured|connected"
+            r"|computed|stored|handled|related|called)",
+            r"walk me through|overview|explain\w*|understand(?:ing)?|what does (?:\w+ ){1,5}(?:do|mean)",
+            r"difference between|purpose of|describe|summari[sz]e|architecture of",
+        ),
+        _pattern(r"how (?:does|do|is|are)|what(?:'s| is| are)|meaning of|works?"),
+    ),
+}
+"""Strong and weak cues of each task."""
+
+
+def strengths_of(query: str) -> dict[Task, float]:
+    """Return the strength of each task's cues, > 0; tasks without cues are left out.
+
+    >>> strengths_of("Refactor the parser")
+    {<Task.REFACTOR: 'refactor'>: 2.0}
+    """
+    words = query[:_READ_CHARS].casefold().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+
+    def count(rule: re.Pattern[str]) -> int:
+        return len({match[0] for match in rule.finditer(words)})
+
+    strengths = {task: _STRONG * count(strong) + _WEAK * count(weak) for task, (strong, weak) in _CUES.items()}
+    return {task: strength for task, strength in strengths.items() if strength > 0}
+
+
 _FACTOR = 6.0
+
+
 _NO_TASK = 4.0
 """Evidence for no task, where a single weak cue counts 6."""
-_READ_CHARS = 2000
+
+
 _NOW = re.compile(
     r"\b(?:currently|right now|at the moment|at present|presently|these days|nowadays|latest|newest|most recent(?:ly)?"
     r"|as of (?:now|today)|up[- ]to[- ]date|to date"

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from vicw_retrieval.model.candidates import Candidate
+from vicw_retrieval.ranking.fusion import Candidate
 from vicw_shared.domains import CODING, CREATIVE, GENERAL, canonical
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import Intent, RetrieveRequest

@@ -7,12 +7,89 @@ its confidence: a question without a known intent is answered by the unchanged s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+import contextlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
-from vicw_retrieval.intent.analysis import QuestionAnalysis
+from vicw_retrieval.intent.analysis import QuestionAnalysis, analyse_question
+from vicw_shared.errors import RetryableError
+from vicw_shared.ports import VectorHit, VectorStore
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import Task
+
+_READ_CHARS = 1200
+
+
+_LONG_FROM, _LONG_AT = 400, 800
+"""Characters from which a passage counts as long in part, and from which fully."""
+
+
+_CODE_LINE = re.compile(
+    r"""\s*(?:
+        (?:def|class|import|from|return|if|elif|else|for|while|try|except|with|raise|async|await|yield|assert|lambda
+          |pass)\b.*(?:[:(=\]]|\bimport\b).*
+      | (?:return|pass|break|continue|raise|yield)\b(?:[^.?!]|\.(?=\w))*
+      | (?:public|private|protected|static|const|let|var|func|fn|function|struct|interface|enum|type|impl|package|use
+          |using|namespace|export)\b.*[{(;=].*
+      | [\w.\[\]'"\s,*&>-]+\s*(?:[-+*/|&%]|:|<<|>>)?=[^=].*
+      | @[\w.]+(?:\(.*\))?
+      | \#\s*(?:include|define|ifdef|ifndef|endif|pragma)\b.*
+      | [\w.\->:]+\(.*\)\s*[:;{]?
+      | [})\]]+[;,)]*
+      | .*[;{]
+      | SELECT\b.*|INSERT\ INTO\b.*|CREATE\ TABLE\b.*
+    )\s*""",
+    re.VERBOSE,
+)
+
+
+_LINE_CHARS = 200
+"""Maximum characters of a line of code; it also bounds the cost of a match."""
+
+
+_MARK = re.compile(r"[()\[\]{}=;:@#]")
+
+
+_COMMENT = re.compile(r"\s*(?:(?:\#(?!\s*(?:include|define))|//|\*|/\*).*|\"[^\"]*\"|'[^']*')\s*")
+"""Lines of comments; a lone string is a docstring."""
+
+
+_DOCSTRING = re.compile(r"\"{3}.*?(?:\"{3}|\Z)|'{3}.*?(?:'{3}|\Z)", re.DOTALL)
+
+
+def is_code(text: str) -> bool:
+    r"""Return whether a passage is code: half of its lines at least, without comments and docstrings.
+
+    >>> is_code("def cast(spell):\n    '''Cast it.'''\n    return spell.power * 2")
+    True
+    >>> is_code('def area(self):\n    "The area."\n    return self.width * self.height')
+    True
+    >>> is_code("He said: use the function; then we went home.")
+    False
+    """
+    lines = [line for line in _DOCSTRING.sub("", text[:_READ_CHARS]).splitlines() if line.strip()]
+    uncommented = [line for line in lines if not _COMMENT.fullmatch(line)]
+    code = [line for line in uncommented if len(line) <= _LINE_CHARS and _CODE_LINE.fullmatch(line)]
+    # Prose has lone words such as "continue", too.
+    return 2 * len(code) >= max(1, len(uncommented)) and any(_MARK.search(line) for line in code)
+
+
+def share_of_code(texts: Iterable[str]) -> float:
+    """Return the share of code among passages, in [0, 1]; 0 without passages."""
+    judged = [is_code(text) for text in texts]
+    return sum(judged) / len(judged) if judged else 0.0
+
+
+def share_of_long(texts: Iterable[str]) -> float:
+    """Return the share of long texts among passages, in [0, 1]; 0 without passages.
+
+    >>> share_of_long(["x" * 300, "x" * 600, "x" * 900])
+    0.5
+    """
+    shares = [min(1.0, max(0.0, (len(text) - _LONG_FROM) / (_LONG_AT - _LONG_FROM))) for text in texts]
+    return sum(shares) / len(shares) if shares else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +105,16 @@ class Profile:
 
 CODE = Profile(alpha=0.8)
 """Passages of code: questions use words where code uses names."""
+
+
 LONG = Profile(alpha=0.4)
 """Long passages of prose: one vector has to represent the whole text, its words are kept unchanged."""
+
+
 NOW = Profile(recency_weight=0.2, recency_days=30.0)
 """Questions about the current state: the highest weight of recency."""
+
+
 TASKS: Mapping[Task, Profile] = {
     Task.UNDERSTAND: Profile(0.55 / 0.70, 0.20, 0.3, 0.10),
     Task.FIND_SPEC: Profile(0.50 / 0.65, 0.25, 0.7, 0.10),
@@ -72,3 +155,48 @@ def mix(settings: RetrievalSettings, profiles: Sequence[tuple[Profile, float]]) 
 def _values_of(profile: Profile) -> Mapping[str, float]:
     values = {field.name: getattr(profile, field.name) for field in fields(profile)}
     return {name: value for name, value in values.items() if value is not None}
+
+
+_JUDGED = 8
+"""Hits of a channel whose content is read."""
+
+
+@dataclass(slots=True)
+class IntentResolver:
+    """Intent of one question: ``settings`` are the service's until it is read, then the question's own.
+
+    ``code`` and ``long`` are the shares of code and of long passages among its best hits, in [0, 1]; ``question`` stays
+    None if intent is off.
+    """
+
+    service: RetrievalSettings
+    settings: RetrievalSettings
+    question: QuestionAnalysis | None = None
+    code: float = 0.0
+    long: float = 0.0
+
+    def analyse(self, query: str) -> None:
+        """Analyse the question by its words."""
+        if self.service.intent:
+            self.question = analyse_question(query)
+            self._apply_profiles()
+
+    async def judge(self, ranked: Mapping[str, Sequence[VectorHit]], vectors: VectorStore, seconds: float) -> bool:
+        """Judge the content of the vector channels' best hits.
+
+        Returns False, and changes nothing, if they cannot be read within ``seconds``.
+        """
+        best = dict.fromkeys(hit.id for name in ("dense", "bm25") for hit in ranked.get(name, ())[:_JUDGED])
+        if self.service.profiles == "off" or not best:
+            return True
+        with contextlib.suppress(RetryableError, TimeoutError):
+            async with asyncio.timeout(seconds):
+                payloads = await vectors.payloads(list(best))
+            texts = [str(payload.get("text", "")) for payload in payloads.values()]
+            self.code, self.long = share_of_code(texts), share_of_long(texts)
+            self._apply_profiles()
+            return True
+        return False
+
+    def _apply_profiles(self) -> None:
+        self.settings = apply_profiles(self.service, self.question or QuestionAnalysis(), self.code, self.long)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from vicw_retrieval.model.candidates import Candidate
+from vicw_retrieval.ranking.fusion import Candidate
 from vicw_shared.errors import VicwError
 from vicw_shared.ports import GraphStore, Reranker, Scope
 
@@ -56,7 +56,5 @@ async def rerank(
     ordered = list(candidates)
     old_scores = [one.score for one in readable]
     for at, share, one in zip(places, old_scores, sorted(readable, key=lambda one: -scores[one.key]), strict=True):
-        if share != one.score:
-            one.boost(RERANK, share - one.score)
-        ordered[at] = one
+        ordered[at] = one.raised(**{RERANK: share - one.score}) if share != one.score else one
     return ordered, Reranked(in_time=True, scores=scores, before=before)

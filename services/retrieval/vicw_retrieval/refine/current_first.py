@@ -11,11 +11,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
-from vicw_retrieval.access.result_filter import filter_results
-from vicw_retrieval.access.visibility import Visibility
+from vicw_retrieval.access.visibility import Visibility, filter_results
 from vicw_retrieval.channels.graph.item_nodes import items_of_statements
-from vicw_retrieval.channels.graph.spread_context import SpreadContext
-from vicw_retrieval.model.candidates import Candidate, in_order
+from vicw_retrieval.channels.graph.spread import SpreadContext
+from vicw_retrieval.ranking.fusion import Candidate, in_order
 from vicw_shared.ports import Direction, ItemRef
 
 CURRENT = "current"
@@ -56,18 +55,19 @@ async def prefer_current(question: SpreadContext, candidates: Sequence[Candidate
     statement_of = {passage: asked_statement(uids, past, similarities) for passage, uids in compared.items()}
     newer = {passage: replacements[uid] for passage, uid in statement_of.items() if uid in replacements}
     items = await _items_of(question, sorted(set().union(*newer.values()))) if newer else {}
-    by_key = {key: one for one in candidates for key in (one.key, *one.duplicates)}
+    current = {one.key: one for one in candidates}
+    merged_into = {key: one.key for one in candidates for key in (one.key, *one.duplicates)}
     for passage, statements in newer.items():
         for item, proof in (items[uid] for uid in statements if uid in items):
-            old = first[passage]
-            candidate = by_key.setdefault(item.key, Candidate(item, old.score))
+            old, key = current[first[passage].key], merged_into.setdefault(item.key, item.key)
+            candidate = current.setdefault(key, Candidate(item, old.score))
             if candidate is not old and candidate.score <= old.score:
-                candidate.boost(CURRENT, old.score + _JUST_ABOVE - candidate.score)
-                candidate.passages = [
-                    (proof, old.passages[0][1]),
-                    *(one for one in candidate.passages if one[0] != proof),
-                ]
-    return in_order({one.key: one for one in by_key.values()}.values()) if items else list(candidates)
+                others = (one for one in candidate.passages if one[0] != proof)
+                current[key] = replace(
+                    candidate.raised(**{CURRENT: old.score + _JUST_ABOVE - candidate.score}),
+                    passages=[(proof, old.passages[0][1]), *others],
+                )
+    return in_order(current.values()) if items else list(candidates)
 
 
 def asks_for_past(query: str) -> bool:

@@ -6,12 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 
 from vicw_core.index import sparse
-from vicw_retrieval.model.candidates import Candidate, in_order
 from vicw_retrieval.model.similarity import QuerySimilarity, rarest
+from vicw_retrieval.ranking.fusion import Candidate, in_order
 from vicw_shared.model import Label
 from vicw_shared.model.text_keys import plain
 from vicw_shared.ports import GraphStore, Scope
@@ -142,10 +143,8 @@ async def cover(
     rarity = await rarest(similarity)
     has = [rarity.keys() & set(chain(*(sparse.encode_query(text).indices for text in texts[one.key]))) for one in first]
     gains = coverage([one.strength for one in first], has, rarity, share, pages)
-    for one, gain in zip(first, gains, strict=True):
-        if gain > 0:
-            one.boost(COVERAGE, gain)
-    return in_order(candidates) if any(gains) else candidates
+    raised = {one.key: one.raised(**{COVERAGE: gain}) for one, gain in zip(first, gains, strict=True) if gain > 0}
+    return in_order(raised.get(one.key, one) for one in candidates) if raised else candidates
 
 
 def merge_duplicates(
@@ -159,7 +158,11 @@ def merge_duplicates(
     first = [one for one in candidates if one.key in texts]
     compared = [(one.key, (one.item.context, one.item.domain, one.item.speaker), texts[one.key]) for one in first]
     originals = near_duplicates(compared, least=least, chars=MIN_CHARS)
-    by_uid = {one.key: one for one in first}
+    duplicates: dict[str, tuple[str, ...]] = {}
     for uid, best in originals.items():
-        by_uid[best].duplicates.append(uid)
-    return [one for one in candidates if one.key not in originals] if originals else candidates
+        duplicates[best] = (*duplicates.get(best, ()), uid)
+    return [
+        replace(one, duplicates=(*one.duplicates, *duplicates[one.key])) if one.key in duplicates else one
+        for one in candidates
+        if one.key not in originals
+    ]

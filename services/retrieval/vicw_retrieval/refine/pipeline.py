@@ -13,16 +13,15 @@ from dataclasses import dataclass, field, replace
 
 from vicw_retrieval.channels import tags
 from vicw_retrieval.channels.graph.channel import SpreadResults, run_spreads
-from vicw_retrieval.channels.graph.spread_context import SpreadContext
-from vicw_retrieval.model.candidates import GRAPH, Candidate, Wave, choose
-from vicw_retrieval.model.spread_paths import Anchor, by_item
+from vicw_retrieval.channels.graph.spread import Anchor, SpreadContext, by_item
 from vicw_retrieval.ports import RetrievalPorts
+from vicw_retrieval.ranking.fusion import GRAPH, Candidate, Wave, choose
 from vicw_retrieval.refine.cross_encoder import RERANK, Reranked, rerank
 from vicw_retrieval.refine.current_first import CURRENT, asks_for_past, prefer_current
 from vicw_retrieval.refine.near_duplicates import cover, merge_duplicates, read_texts
 from vicw_retrieval.refine.recency import RECENT, prefer_recent
 from vicw_retrieval.refine.speaker_boost import prefer_speaker
-from vicw_retrieval.request.deadline import isolate
+from vicw_retrieval.request.stages import isolate
 from vicw_retrieval.search.first_wave import TIME, FirstWave
 from vicw_retrieval.temporal.time_ranker import ResolvedTime, rank_by_time
 from vicw_shared.text import fold_case

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from vicw_retrieval.model.candidates import Candidate, in_order
+from vicw_retrieval.ranking.fusion import Candidate, in_order
 from vicw_shared.settings import RetrievalSettings
 
 
@@ -40,7 +40,5 @@ def prefer_recent(candidates: Sequence[Candidate], settings: RetrievalSettings) 
     if len(times) < 2:
         return list(candidates)
     recencies = recency(times, timedelta(days=settings.recency_days))
-    for candidate in best:
-        if candidate.key in recencies:
-            candidate.boost(RECENT, settings.recency_weight * recencies[candidate.key] * candidate.strength)
-    return in_order(candidates)
+    gains = {one.key: settings.recency_weight * recencies[one.key] * one.strength for one in best if one.key in times}
+    return in_order(one.raised(**{RECENT: gains[one.key]}) if one.key in gains else one for one in candidates)

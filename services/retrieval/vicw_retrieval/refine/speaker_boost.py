@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from vicw_retrieval.model.candidates import Candidate, in_order
+from vicw_retrieval.ranking.fusion import Candidate, in_order
 from vicw_shared.model.core5 import ROLES
 from vicw_shared.model.triggers import phrase_of, phrases_in
 
@@ -29,10 +29,7 @@ def prefer_speaker(query: str, candidates: Sequence[Candidate]) -> list[Candidat
     if len(named) != 1:
         return list(candidates)
     bonus = SHARE * max(candidate.strength for candidate in candidates)
-    for candidate in candidates:
-        if candidate.item.speaker in named:
-            candidate.boost("speaker", bonus)
-    return in_order(candidates)
+    return in_order(one.raised(speaker=bonus) if one.item.speaker in named else one for one in candidates)
 
 
 def raise_speaker_votes(

@@ -5,9 +5,7 @@ Only live and public items are returned then: wider access can be decided by the
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NoReturn, cast
 
@@ -15,34 +13,6 @@ from vicw_shared.clock import from_ms
 from vicw_shared.errors import UnavailableError
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import GraphStore, ItemRef, NameQuery, Neighbour, Spread, VectorStore, WeightedNeighbour
-
-_LASTS_SECONDS = 3.0
-
-
-@dataclass(slots=True)
-class CircuitBreaker:
-    """Circuit breaker: after two failures in a row, requests do not wait for the graph for a few seconds.
-
-    One request without an answer may have asked for too much; two in a row have not.
-    """
-
-    seconds: float = _LASTS_SECONDS
-    _until: float = float("-inf")
-    _failed: bool = False
-
-    def record_failure(self) -> None:
-        """Record that the graph did not answer."""
-        if self._failed:
-            self._until = time.monotonic() + self.seconds
-        self._failed = True
-
-    def record_success(self) -> None:
-        """Record that the graph answered."""
-        self._failed = False
-
-    def is_open(self) -> bool:
-        """Return whether it is too early to ask again."""
-        return time.monotonic() < self._until
 
 
 def payload_graph(vectors: VectorStore) -> GraphStore:

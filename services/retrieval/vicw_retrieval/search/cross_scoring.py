@@ -22,8 +22,8 @@ from vicw_retrieval.channels.dense import (
     in_order,
     unfound_statements,
 )
-from vicw_retrieval.model.candidates import GRAPH
 from vicw_retrieval.model.consolidated import proofs_of
+from vicw_retrieval.ranking.fusion import GRAPH
 from vicw_shared.errors import RetryableError
 from vicw_shared.ports import GraphStore, ScoreQuery, SparseVector, VectorHit, VectorStore
 

@@ -12,18 +12,21 @@ import structlog
 
 from vicw_core.index import sparse
 from vicw_retrieval.access.scope import holds_in_scope
-from vicw_retrieval.channels.dense import StatementScores, search_dense
-from vicw_retrieval.channels.lexical import search_bm25, search_fulltext
-from vicw_retrieval.channels.runner import run_channels, select_channels, valid_hits
-from vicw_retrieval.channels.trigger_seeds import seeds_of
-from vicw_retrieval.intent.resolver import IntentResolver
-from vicw_retrieval.model.candidates import GRAPH, Candidate, Wave, fuse_wave, group, is_full, merge
+from vicw_retrieval.channels.dense import QueryVector, StatementScores, search_dense
+from vicw_retrieval.channels.runner import (
+    run_channels,
+    search_bm25,
+    search_fulltext,
+    seeds_of,
+    select_channels,
+    valid_hits,
+)
+from vicw_retrieval.intent.profiles import IntentResolver
 from vicw_retrieval.model.consolidated import without_summaries
 from vicw_retrieval.model.similarity import QuerySimilarity, VectorSimilarity, WordSimilarity
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_retrieval.request.deadline import isolate
-from vicw_retrieval.request.query_embedding import QueryVector
-from vicw_retrieval.request.stage_timer import StageTimer
+from vicw_retrieval.ranking.fusion import GRAPH, Candidate, Wave, fuse_wave, group, is_full, merge
+from vicw_retrieval.request.stages import StageTimer, isolate
 from vicw_retrieval.search.cross_scoring import CrossScorer, Scored, score_all
 from vicw_retrieval.temporal.query_analyzer import TimeAnalysis, analyse_time
 from vicw_shared.errors import RetryableError, UnavailableError, VicwError

@@ -1,12 +1,59 @@
-"""Selection of text blocks: chosen by worth until the budget is full, written in reading order."""
+"""The page of an answer: blocks of text chosen by worth until the caller's budget is full, written in reading order.
+
+The caller's template around the evidence has placeholders in braces and no other syntax, so it is never code.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Self
 
-from vicw_retrieval.synthesis.meter import TextMeter
+from vicw_shared.clock import format_minute
+from vicw_shared.errors import FieldProblem, InvalidInputError
+from vicw_shared.tokens import BYTES_PER_TOKEN
+from vicw_shared.wire.answer_format import DEFAULT_BUDGET_CHARS, PLACE, Budget, Template
+from vicw_shared.wire.retrieve import Result
+
+ELLIPSIS = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class TextMeter:
+    """Measures text in characters, or ``in_bytes`` of UTF-8: a budget of tokens is three times as many bytes."""
+
+    limit: int
+    in_bytes: bool = False
+
+    @classmethod
+    def of(cls, budget: Budget) -> Self:
+        """Return the measure of a caller's budget."""
+        if budget.tokens is not None:
+            return cls(budget.tokens * BYTES_PER_TOKEN, in_bytes=True)
+        return cls(budget.chars or DEFAULT_BUDGET_CHARS)
+
+    def size(self, text: str) -> int:
+        """Return how much of the limit a text takes."""
+        return len(text.encode("utf-8", "surrogatepass")) if self.in_bytes else len(text)
+
+    def cut(self, text: str, room: int) -> str:
+        """Return a text that takes at most ``room``: its beginning and an ellipsis where it is too long.
+
+        >>> TextMeter(0).cut("a long text", 7), TextMeter(0, in_bytes=True).cut("a long text", 7)
+        ('a long…', 'a lo…')
+        """
+        if self.size(text) <= room:
+            return text
+        remaining = room - self.size(ELLIPSIS)
+        if remaining < 0:
+            return self._head(text, max(0, room))
+        return self._head(text, remaining) + ELLIPSIS
+
+    def _head(self, text: str, room: int) -> str:
+        if self.in_bytes:  # a character that is cut through is left out
+            return text.encode("utf-8", "replace")[:room].decode("utf-8", "ignore")
+        return text[:room]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +114,65 @@ class TextPage:
         """Return the page: blocks in the place of their result, by number."""
         ordered = sorted(self.chosen, key=lambda block: (places[block.rank], block.number))
         return "\n".join(block.text for block in ordered)
+
+
+RESULT = "[{rank}] {head}\n{text}"
+"""Default format of a result."""
+
+
+def fill(template: str, values: Mapping[str, str]) -> str:
+    """Return a template with its placeholders filled in; values are not parsed again.
+
+    >>> fill("{speaker}: {text}", {"speaker": "Ana", "text": "{speaker} is no place here"})
+    'Ana: {speaker} is no place here'
+    """
+    return PLACE.sub(lambda place: values[place[1]], template)
+
+
+def fill_text(template: Template, results: str) -> str:
+    """Return the text with the results in their place."""
+    return fill(template.whole, {"results": results})
+
+
+def require_room(template: Template, meter: TextMeter) -> None:
+    """Raise InvalidInputError if the caller's own words leave no room for a result."""
+    if meter.size(fill_text(template, "")) < meter.limit:
+        return
+    problem = FieldProblem("template.whole", "takes all of the budget", "Shorten it, or raise the budget")
+    raise InvalidInputError(problem)
+
+
+def write_result(template: str, result: Result) -> str:
+    """Return a result in a template. Unknown values are the empty string."""
+    values = {
+        "rank": str(result.rank),
+        "id": result.id or result.source or result.uid,
+        "speaker": result.speaker or "",
+        "date": format_minute(result.timestamp),
+        "context": result.context,
+        "domain": result.domain,
+        "flow": result.flow_id or "",
+        "kind": result.subtype,
+        "name": result.name,
+        "text": result.text.strip(),
+    }
+    return fill(template, values | {"head": _head(result, values)})
+
+
+def writes_speaker(template: str) -> bool:
+    """Return whether a result in this template names its speaker.
+
+    >>> writes_speaker(RESULT), writes_speaker("- {text}")
+    (True, False)
+    """
+    return not {"head", "speaker"}.isdisjoint(PLACE.findall(template))
+
+
+def _head(result: Result, values: Mapping[str, str]) -> str:
+    """Return the known facts of a result in one line, without repeats but a speaker with the context's name."""
+    source = result.id or result.source
+    # The speaker's name, or the beginning of the text, says nothing.
+    says_nothing = result.name == result.speaker or values["text"].startswith(result.name.rstrip(ELLIPSIS))
+    place = (values["context"], values["domain"], values["kind"], "" if says_nothing else result.name)
+    facts = (*dict.fromkeys(place), values["speaker"], values["date"], f"id {source}" if source else "")
+    return " · ".join(fact for fact in facts if fact)

@@ -1,4 +1,4 @@
-"""Conversion of candidates into results of the wire format, and the explanation of an answer."""
+"""The answer in the wire format: results, and the sub-graph around them."""
 
 from __future__ import annotations
 
@@ -7,28 +7,13 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from vicw_core.consolidation.consolidate import ids_of
+from vicw_retrieval.causal_chains.model import CausalPath, CausalPathEdge, certainty_of
 from vicw_retrieval.channels.tags import TAGS
-from vicw_retrieval.intent.domain import DomainDecision
-from vicw_retrieval.model.candidates import GRAPH, Candidate, Wave, wire_score
 from vicw_retrieval.model.neighbourhood import Neighbourhood
-from vicw_retrieval.refine.pipeline import RefinePipeline
-from vicw_retrieval.synthesis.text import WrittenText
-from vicw_retrieval.temporal.time_ranker import ResolvedTime
-from vicw_shared.model import Node
-from vicw_shared.ports import Scope
-from vicw_shared.wire.explanation import (
-    AppliedFilters,
-    AskedEvent,
-    AskedSpan,
-    AskedTime,
-    Explanation,
-    GraphChannel,
-    ProfileWeights,
-    RerankedResult,
-)
-from vicw_shared.wire.retrieve import ChannelHit, Passage, Result, Via
-
-_EXPLAINED_HITS = 50
+from vicw_retrieval.ranking.fusion import GRAPH, Candidate, Wave, wire_score
+from vicw_shared.model import Edge, Node
+from vicw_shared.wire.retrieve import AnswerGraph, ChainStep, ChannelHit, GraphEdge, GraphNode, Passage, Result, Via
+from vicw_shared.wire.retrieve import CausalChain as WireChain
 
 
 def to_results(
@@ -126,96 +111,81 @@ def _via(uid: str, around: Neighbourhood) -> list[Via]:
     ]
 
 
-def explain(
-    refinement: RefinePipeline, decision: DomainDecision, wave: Wave, top: Sequence[Candidate], written: WrittenText
-) -> Explanation:
-    """Return how the answer was made: the channels' hits, the fusion, boosts, domains searched, what was cut."""
-    settings, spreads = refinement.ports.settings, refinement.spreads
-    weights = {name: wave.weights[name] for name in wave.scores}
-    return Explanation(
-        wrapped_query=refinement.search.wrapped_query,
-        domains_searched=decision.domains,
-        filters=_filters(refinement.search.scope, decision),
-        profile=ProfileWeights(
-            code=refinement.search.intent.code,
-            long=refinement.search.intent.long,
-            alpha=settings.alpha,
-            graph_weight=settings.graph_weight,
-            causal_bias=settings.causal_bias,
-            recency_weight=settings.recency_weight,
-            recency_days=settings.recency_days,
-        ),
-        fusion=f"{settings.fusion}: " + ", ".join(f"{name} {weight:g}" for name, weight in weights.items()),
-        channels=_channels(refinement, wave),
-        graph=GraphChannel(
-            weight=settings.graph_weight,
-            causal_bias=settings.causal_bias,
-            limit_ms=settings.spread_ms,
-            in_time=spreads.in_time,
-            reached={name: len(reached.paths) for name, reached in spreads.all.items()},
-            sub_graphs={part.value: count for part, count in spreads.reached().items()},
-        ),
-        time=_time(refinement.resolved_time),
-        rerank=_rerank(refinement, top),
-        boosts={candidate.key: dict(candidate.boosts) for candidate in top if candidate.boosts},
-        cut=written.cut,
-        shortened=written.shortened,
-        lines_cut=dict(written.lines),
+def to_wire(chain: CausalPath, around: Neighbourhood) -> WireChain:
+    """Return a chain in the wire format."""
+    return WireChain(
+        direction=chain.direction.value,
+        certainty=chain.certainty,
+        complete=chain.complete,
+        steps=tuple(_step(step, around) for step in chain.steps),
     )
 
 
-def _channels(refinement: RefinePipeline, wave: Wave) -> dict[str, tuple[dict[str, Any], ...]]:
-    """Return the passages of each channel, then the items of each spread and of the tags, best first."""
-    by_channel = {name: [(hit.id, hit.score) for hit in hits] for name, hits in wave.ranked.items()}
-    by_channel |= refinement.spreads.gained()
-    if refinement.associates:
-        by_channel[TAGS] = [(one.node.uid, one.score) for one in refinement.associates]
-    return {
-        name: tuple(
-            {"uid": uid, "rank": rank, "score": score} for rank, (uid, score) in enumerate(hits[:_EXPLAINED_HITS], 1)
-        )
-        for name, hits in by_channel.items()
-    }
-
-
-def _filters(scope: Scope, decision: DomainDecision) -> AppliedFilters:
-    audience = scope.audience
-    return AppliedFilters(
-        contexts=scope.contexts,
-        domains=decision.domains if decision.domains is not None else scope.domains,
-        tags_any=scope.tags_any,
-        tags_all=scope.tags_all,
-        tags_none=scope.tags_none,
-        as_of=scope.as_of,
-        known_at=scope.known_at,
-        judged_at=scope.judged_at,
-        audience="everything" if audience is None else "viewer" if audience.private else "group",
+def _step(step: CausalPathEdge, around: Neighbourhood) -> ChainStep:
+    edge = around.edges[step.edge.id]
+    return ChainStep(
+        edge=edge.id,
+        type=edge.type,
+        cause=edge.source,
+        effect=edge.target,
+        certainty=certainty_of(edge),
+        proof=step.passage,
+        quote=step.quote,
+        source_item=step.source_item.uid if step.source_item is not None else None,
     )
 
 
-def _rerank(refinement: RefinePipeline, top: Sequence[Candidate]) -> dict[str, RerankedResult] | None:
-    """Return the re-ranker's scores of the results; None: it was not asked, or did not answer."""
-    reranked = refinement.reranked
-    if reranked is None or not reranked.in_time:
-        return None
-    uids = [candidate.key for candidate in top if candidate.key in reranked.scores]
-    return {uid: RerankedResult(score=reranked.scores[uid], rank_before=reranked.before[uid]) for uid in uids}
+def graph_to_wire(results: Sequence[Result], around: Neighbourhood) -> AnswerGraph:
+    """Return the sub-graph: results first, then neighbours and proof; paths are chains, then other causal edges."""
+    ranked = [r.node for r in results]
+    order = {uid: index for index, uid in enumerate(dict.fromkeys(ranked))}
+    nodes = sorted(around.nodes.values(), key=lambda n: (order.get(n.uid, len(order)), n.uid))
+    edges = sorted(around.edges.values(), key=lambda e: (e.type, e.id))
+    chains = [tuple(step.edge.id for step in chain.steps) for chain in around.chains]
+    in_chains = {edge_id for chain in chains for edge_id in chain}
+    return AnswerGraph(
+        nodes=tuple(_draw_node(node, around) for node in nodes),
+        edges=tuple(
+            edge_to_wire(edge) for edge in edges if edge.source in around.nodes and edge.target in around.nodes
+        ),
+        paths=(*chains, *((edge.id,) for edge in edges if edge.type == "CAUSED" and edge.id not in in_chains)),
+        chains=tuple(to_wire(chain, around) for chain in around.chains),
+    )
 
 
-def _time(resolved: ResolvedTime | None) -> AskedTime | None:
-    if resolved is None:
-        return None
-    spans = [
-        AskedSpan(text=one.text, kind=one.kind.value, start=one.start, end=one.end, confidence=one.confidence)
-        for one in resolved.reading.spans
-    ]
-    events = [
-        AskedEvent(
-            text=anchor.phrase,
-            direction=anchor.direction.value,
-            confidence=anchor.confidence,
-            uid=resolved.events[anchor].uid if anchor in resolved.events else None,
-        )
-        for anchor in resolved.reading.event_references
-    ]
-    return AskedTime(spans=tuple(spans), events=tuple(events), only=resolved.only, in_time=resolved.in_time)
+def edge_to_wire(edge: Edge) -> GraphEdge:
+    """Return an edge in the wire format."""
+    certainty, desc = edge.properties.get("certainty"), edge.properties.get("desc")
+    confidence = edge.properties.get("confidence")
+    return GraphEdge(
+        id=edge.id,
+        type=edge.type,
+        source=edge.source,
+        target=edge.target,
+        weight=edge.weight,
+        created_by=edge.created_by,
+        certainty=certainty if isinstance(certainty, float) else None,
+        confidence=confidence if isinstance(confidence, float) else None,
+        desc=str(desc) if desc is not None else None,
+    )
+
+
+def _draw_node(node: Node, around: Neighbourhood) -> GraphNode:
+    return GraphNode(
+        uid=node.uid,
+        id=node.source_id,
+        label=node.label,
+        subtype=node.subtype,
+        name=node.name,
+        aliases=_aliases(node, around),
+        text=around.texts.get(node.uid),
+        context=node.context,
+        domain=node.domain,
+        timestamp=node.timestamp,
+    )
+
+
+def _aliases(node: Node, around: Neighbourhood) -> tuple[str, ...]:
+    """Return the other names of a node: its aliases, and the names of nodes that were merged into it."""
+    names = dict.fromkeys((*node.aliases, *sorted(around.aliases.get(node.uid, ()))))
+    return tuple(name for name in names if name != node.name)

@@ -1,25 +1,150 @@
-"""The answer as text, within the caller's budget."""
+"""The answer as text, within the caller's budget: results, what surrounds them in the graph, and causal chains."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from vicw_retrieval.causal_chains.render import render_chain
+from vicw_retrieval.causal_chains.model import CausalPath, CausalPathEdge, ChainDirection, certainty_of
 from vicw_retrieval.model.neighbourhood import Neighbourhood
-from vicw_retrieval.synthesis.lines import associate_line, surrounding_lines
-from vicw_retrieval.synthesis.meter import TextMeter
-from vicw_retrieval.synthesis.page import TextBlock, TextPage
-from vicw_retrieval.synthesis.template import RESULT, fill_text, write_result, writes_speaker
+from vicw_retrieval.synthesis.page import (
+    ELLIPSIS,
+    RESULT,
+    TextBlock,
+    TextMeter,
+    TextPage,
+    fill_text,
+    write_result,
+    writes_speaker,
+)
+from vicw_shared.clock import format_minute
 from vicw_shared.model import Node
 from vicw_shared.model.chain import next_key
+from vicw_shared.ports import Direction, Neighbour
+from vicw_shared.text import fold_case
 from vicw_shared.wire.answer_format import Template
 from vicw_shared.wire.retrieve import Result
 
+_NAME_CHARS = 120
+
+
+_ELLIPSIS = "…"
+
+
+_HEADS = {ChainDirection.BACK: ("why", " ← "), ChainDirection.FORWARD: ("what it led to", " → ")}
+
+
+def render_chain(chain: CausalPath, around: Neighbourhood) -> tuple[str, str]:
+    """Return a chain as one line, and as the line with the proof of each step below it."""
+    word, arrow = _HEADS[chain.direction]
+    end = "" if chain.complete else f"{arrow}{_ELLIPSIS}"
+    line = f"    {word}: {arrow.join(_names(chain, around))}{end} (certainty {chain.certainty:.2g})"
+    return line, "\n".join([line, *dict.fromkeys(_proof(step) for step in chain.steps if step.quote)])
+
+
+def _names(chain: CausalPath, around: Neighbourhood) -> Iterator[str]:
+    """Yield the name of each event; between two steps the effect's: as a cause it is worded more widely."""
+    edges = [around.edges[step.edge.id] for step in chain.steps]
+    effects = [edge.target for edge in edges]
+    uids = [*effects, edges[-1].source] if chain.direction is ChainDirection.BACK else [edges[0].source, *effects]
+    return (_name(around.nodes[uid], around) for uid in uids)
+
+
+def _name(node: Node, around: Neighbourhood) -> str:
+    """Return the name of an event; of an item its text, since its name may be its speaker's."""
+    text = " ".join((around.texts.get(node.uid, "") if node.content_hash is not None else "").split()) or node.name
+    return text if len(text) <= _NAME_CHARS else text[: _NAME_CHARS - 1] + _ELLIPSIS
+
+
+def _proof(step: CausalPathEdge) -> str:
+    source_item = step.source_item
+    facts = [f"certainty {certainty_of(step.edge):.2g}"]
+    if source_item is not None:
+        source = source_item.source_id or source_item.source
+        facts += [f"id {source}"] if source else []
+        facts += [
+            fact for fact in (source_item.speaker, source_item.domain, format_minute(source_item.timestamp)) if fact
+        ]
+    return f'        "{step.quote}" ({" · ".join(facts)})'
+
+
+_SHORT = TextMeter(400)
+
+
+_WORDS = {
+    ("NEXT", Direction.OUT): "after",
+    ("NEXT", Direction.IN): "before",
+    ("CAUSED", Direction.OUT): "led to",
+    ("CAUSED", Direction.IN): "caused by",
+    ("INITIATED", Direction.IN): "by",
+    ("SUPERSEDES", Direction.OUT): "replaces",
+    ("SUPERSEDES", Direction.IN): "replaced by",
+    ("CONTRADICTS", Direction.OUT): "contradicts",
+    ("CONTRADICTS", Direction.IN): "contradicted by",
+}
+
+
+def surrounding_lines(
+    result: Result, around: Neighbourhood, in_chains: Collection[str], *, alone: bool = False, speaks: bool = False
+) -> Iterator[str]:
+    """Yield the neighbourhood of a result, a line each; edges ``in_chains`` are shown elsewhere.
+
+    ``alone``: another result has shown the neighbours of the node, only this item's own in the flow remain; ``speaks``:
+    the result itself names the speaker.
+    """
+    shown: set[tuple[str, str, str]] = set()
+    speaker = fold_case(result.speaker or "")
+    adjacent = around.adjacent.get(result.uid)
+    for direction, node in adjacent or ():
+        yield f"    {_WORDS['NEXT', direction]}: {_node_line(node, around)}"
+    for neighbour in around.neighbours.get(result.node, ()) if not alone else ():
+        edge = neighbour.edge
+        direction = Direction.IN if edge.target == neighbour.origin else Direction.OUT
+        word = _WORDS.get((edge.type, direction))
+        relation = (edge.type, edge.source, edge.target)  # duplicates of a relation, and its two ends, share a line
+        by_speaker = result.consolidated_into == neighbour.origin or _has_name(neighbour.node, speaker)
+        if speaks and edge.type == "INITIATED" and by_speaker:
+            continue
+        if word is None or neighbour.node.uid == result.node or relation in shown or edge.id in in_chains:
+            continue
+        if adjacent is not None and edge.type == "NEXT" and neighbour.origin == result.node:
+            continue  # shown above
+        shown.add(relation)
+        # An event of the result's text is the subject of its own line.
+        subject = f"{around.nodes[neighbour.origin].name} " if neighbour.origin != result.node else ""
+        yield f"    {subject}{word}: {_neighbour_line(neighbour, around)}"
+
+
+def _has_name(node: Node, name: str) -> bool:
+    return name in {fold_case(known) for known in (node.name, *node.aliases)}
+
+
+def associate_line(tag: Node, item: Node, around: Neighbourhood) -> str:
+    """Return the line of an associate below the result that it shares a tag with."""
+    return f"    also {tag.name}: {_node_line(item, around)}"
+
+
+def _neighbour_line(neighbour: Neighbour, around: Neighbourhood) -> str:
+    certainty = neighbour.edge.properties.get("certainty")
+    return _node_line(neighbour.node, around) + (f" (certainty {certainty:g})" if isinstance(certainty, float) else "")
+
+
+def _node_line(node: Node, around: Neighbourhood) -> str:
+    text = " ".join(around.texts.get(node.uid, "").split())
+    line = f"{node.name}: {text}" if text else node.name
+    if text.startswith(node.name.rstrip(ELLIPSIS)) and text:
+        line = text  # the name is the text's own beginning
+    return _SHORT.cut(line, _SHORT.limit)
+
+
 ANCHOR_SHARE = 0.7
+
+
 _FIRST_ASSOCIATE_LINE = 1_000_000
 """Number of the first line of associates, below all other lines of a result."""
+
+
 _LAST = datetime.max.replace(tzinfo=UTC)
 
 

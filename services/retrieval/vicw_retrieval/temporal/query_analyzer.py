@@ -1,18 +1,174 @@
-"""Temporal analysis of a question: rules, no model."""
+"""Temporal analysis of a question, the times and the events that it names: rules, no model."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
-from vicw_retrieval.temporal.event_references import EventReference, event_references_in
 from vicw_retrieval.temporal.spans import TimeSpan, spans_in
 
+
+class ReferenceSide(StrEnum):
+    """Side of the event on which the question searches."""
+
+    BEFORE = "before"
+    AFTER = "after"
+    DURING = "during"
+
+
+@dataclass(frozen=True, slots=True)
+class EventReference:
+    """An event by which a question gives a time.
+
+    ``confidence`` in [0, 1]: .5 after "since", "when", "once" and "while", which may mean why or whether; otherwise .9
+    if the question asks what happened, else .7.
+    """
+
+    direction: ReferenceSide
+    phrase: str
+    confidence: float
+    text: str
+    begins: int
+    """Position of ``text`` in the question."""
+
+
+_LEAD = re.compile(
+    r"\b(?:(?P<after>after|following|since|once)|(?P<before>before|prior\ to|leading\ up\ to|until)"
+    r"|(?P<during>during|when|while|at\ the\ time\ of|in\ the\ middle\ of))\b[ ]",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+_START = re.compile(
+    r"(?:the|an?|his|her|their|our|my|its|your|this|that|these|those|he|she|they|we|i|it|you|someone|everyone"
+    r"|all\ the)\ \w"
+    r"|[A-Z][\w'’-]*"
+    r"|[a-z]{2,24}ing\b(?!\s+to\b)"
+    r"|[a-z]{3,24}(?:tion|sion|ment)s?\b|(?:release|launch|outage|lunch|dinner|breakfast|school|work|war|midnight|sunset"
+    r"|birth|death|marriage|divorce|college|university|graduation|surgery|church)s?\b",
+)
+"""Beginning of an event's phrase: a determiner, a pronoun, a name, a gerund, or a noun for an event."""
+
+
+_NO_EVENT = re.compile(
+    r"(?:all|long|that|this|it|then|then on|which|whom|what|now|noon|you know it|a while|a long time|the fact|a fashion"
+    r"|the (?:other|next|last|first|second)|another)(?=\W*$|[,;?!.]|\ (?:did|was|were|is|are)\b)"
+    r"|(?:an?|the)\ (?:array|list|string|dict|dictionary|key|value|character|comma|dot|delimiter|regex|match|line|row"
+    r"|column|element|index|substring|word|loop|slash|colon)\b",
+    re.IGNORECASE,
+)
+
+
+_PARTICLE = re.compile(
+    r"(?:\b(?:look|looks|looked|looking|take|takes|took|taken|taking|name|names|named|call|called|run|runs|ran|running"
+    r"|chase|chases|chased|go|goes|went|gone|going|seek|seeks|sought|ask|asks|asked|inquired?|enquired?|modell?ed"
+    r"|patterned|styled|titled|lust|lusts|long|longed|clean|cleaned|named\ \w{1,20}|one|day|year|time|week|page|ever"
+    r"|and|clothed|thirst|hunger)\ after"
+    r"|\b(?:kneel|kneels|knelt|bow|bows|bowed|stand|stands|stood|appear|appears|appeared|came|come|brought|put|laid"
+    r"|lay|set|ever|than|as|like)\ before"
+    r"|\b(?:ever|long)\ since|\b(?:the|its|his|her|their)\ following|\bat\ once|\bthan\ once|^\W*once)$",
+    re.IGNORECASE,
+)
+
+
+_AUXILIARY = re.compile(
+    r"(?:do|does|did|is|are|was|were|will|would|can|could|should|shall|has|have|had)(?:n['’]t)?\b", re.I
+)
+
+
+_ASKS_WHAT_HAPPENED = re.compile(
+    r"\bwhat(?:\ else)?\ (?:has\ |had\ )?(?:happen|came|occurr|took\ place|follow|follows|changed|broke|went\ on)"
+    r"|\bnext\b",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+_BOUNDARY = re.compile(
+    r"[,;:?!\n]|(?<!\b[A-Z])(?<!\b[DM]r)(?<!\bMrs)(?<!\bMs)\.(?:\s|$)|\s[-–—]\s|\s\("
+    r"|\b(?:and|but|what|who|where|why|how|which)\ (?:did|was|were|is|does)\b"
+)
+
+
+_EMPTY = frozenset(
+    "a all an and are at be been by did do does for from had has have he her him his i in is it its me my of on or our "
+    "she someone everyone that the their them these they this those to us was we were with you your".split()
+)
+
+
+_MAX_CHARS, _MAX_ANCHORS = 120, 4
+
+
+def distinctive_words(phrase: str) -> str:
+    """Return the words of an event's phrase that set it apart from other events.
+
+    >>> distinctive_words("we deployed the shop"), distinctive_words("that")
+    ('deployed shop', 'that')
+    """
+    words = phrase.split()
+    return " ".join(word for word in words if word.lower() not in _EMPTY) or phrase
+
+
+def event_references_in(query: str, taken: Sequence[tuple[int, int]] = ()) -> list[EventReference]:
+    """Return the events of a question in order. ``taken`` are the positions of its times, which are no events."""
+    return list(_anchors(query, taken))[:_MAX_ANCHORS]
+
+
+def _anchors(query: str, taken: Sequence[tuple[int, int]]) -> Iterator[EventReference]:
+    asks_what_happened = _ASKS_WHAT_HAPPENED.search(query) is not None
+    over = 0
+    for lead in _LEAD.finditer(query):
+        begins, place = lead.start(), lead.end()
+        if begins < over or any(start <= begins < end or start <= place < end for start, end in taken):
+            continue
+        limit = min((start for start, _ in taken if start >= place), default=len(query))
+        phrase = _phrase(query[:limit], place)
+        times_end = max((end for _, end in taken if end <= begins), default=0)  # "last week" is no part of "week after"
+        before = query[max(times_end, begins - 40) : lead.end() - 1]
+        if not phrase or _START.match(phrase) is None or _NO_EVENT.match(phrase) or _PARTICLE.search(before):
+            continue
+        word = lead[0].strip().lower()
+        if word in {"when", "while"} and (_AUXILIARY.match(phrase) or (word == "when" and _inner_question(before))):
+            continue
+        over = place + len(phrase)
+        side = next(ReferenceSide(name) for name, value in lead.groupdict().items() if value)
+        confidence = 0.5 if word in {"since", "when", "once", "while"} else 0.7
+        yield EventReference(
+            side, phrase, 0.9 if asks_what_happened and confidence > 0.5 else confidence, query[begins:over], begins
+        )
+
+
+def _phrase(query: str, place: int) -> str:
+    """Return the words from a position to the end of their clause."""
+    words = query[place : place + _MAX_CHARS]
+    if end := _BOUNDARY.search(words):
+        words = words[: end.start()]
+    elif len(words) == _MAX_CHARS:
+        words = words.rpartition(" ")[0]
+    if (more := _LEAD.search(words, 1)) is not None and more[0].strip().lower() in {"before", "after", "during"}:
+        words = words[: more.start()]
+    return words.strip().rstrip(".'\"”’)")
+
+
+def _inner_question(before: str) -> bool:
+    """Return whether "when" asks ("do you know when the bridge fell?"), given the words up to and with it."""
+    return (
+        re.search(r"\b(?:know|tell\ me|remember|remind\ me|of|about|since|until|by)\ when$", before, re.I) is not None
+    )
+
+
 _READ_CHARS = 2000
+
+
 _SURE = 0.5
+
+
 _SURE_EVENT = 0.7
 """Minimum confidence of an anchor that is surely an event: "when" and "since" may mean whether and why."""
+
+
 _GENERIC = frozenset(
     "a about again all an and any anything are at back been between brief by can change changed changes chat chats "
     "conversation conversations could did discuss discussed discussing discussion do does doing done during event "
@@ -22,6 +178,8 @@ _GENERIC = frozenset(
     "summary talk talked talking tell that the there these thing things this those to told topic topics up us was we "
     "were what which with would you your yours".split()
 )
+
+
 _PHRASES = re.compile(
     r"\b(?:go(?:ing)?|went)\ on\b|\btook\ place\b|\bgive\ me\b|\bcame\ up\b"
     r"|\b(?:(?:before|after|around|since|until|till)\ )?"
@@ -29,7 +187,11 @@ _PHRASES = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """Words that select nothing, among them hours that were not parsed: they belong to the day beside them."""
+
+
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+
+
 _PAST = re.compile(r"\b(?:did|was|were|had|happened|changed|came|went)\b", re.IGNORECASE)
 
 

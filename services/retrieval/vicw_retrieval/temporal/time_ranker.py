@@ -8,11 +8,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from vicw_retrieval.access.result_filter import filter_results
-from vicw_retrieval.channels.graph.spread_context import SpreadContext
-from vicw_retrieval.model.candidates import Candidate, in_order
-from vicw_retrieval.temporal.event_references import EventReference, ReferenceSide, distinctive_words
-from vicw_retrieval.temporal.query_analyzer import TimeAnalysis
+from vicw_retrieval.access.visibility import filter_results
+from vicw_retrieval.channels.graph.spread import SpreadContext
+from vicw_retrieval.ranking.fusion import Candidate, in_order
+from vicw_retrieval.temporal.query_analyzer import EventReference, ReferenceSide, TimeAnalysis, distinctive_words
 from vicw_retrieval.temporal.spans import SpanRelation, TimeSpan
 from vicw_retrieval.temporal.time_weights import Moment, TimeFit, Weight, weigh
 from vicw_shared.model import Label, Node
@@ -119,17 +118,17 @@ async def rank_by_time(
     # Items with nothing but their time rank below similar ones, the latest first.
     best = question.best or 1.0
     least = {node.uid: _MIN_STRENGTH * best * (1 - _LATER * place) for place, node in enumerate(then)}
-    then_too = [candidate for candidate in judged if weights[candidate.key].fit is TimeFit.INSIDE]
-    for candidate in then_too:
-        candidate.score = candidate.strength
-        candidate.boost(
-            "time", (weights[candidate.key].factor - 1) * max(least.get(candidate.item.uid, 0.0), candidate.strength)
-        )
+    inside = [candidate for candidate in judged if weights[candidate.key].fit is TimeFit.INSIDE]
+    gains = [(weights[one.key].factor - 1) * max(least.get(one.item.uid, 0.0), one.strength) for one in inside]
+    then_too = {
+        one.key: replace(one, score=one.strength).raised(time=gain) for one, gain in zip(inside, gains, strict=True)
+    }
     resolved.in_time = in_time
     resolved.only = resolved.reading.alone and bool(then_too)
     if resolved.only:
-        return in_order(then_too)
-    return in_order([*candidates, *(candidate for candidate in then_too if candidate.key not in known_keys)])
+        return in_order(then_too.values())
+    others = (one for one in candidates if one.key not in then_too)
+    return in_order([*others, *then_too.values()])
 
 
 def _weights(

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from vicw_retrieval.access.visibility import Visibility, known_by, texts_of
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_retrieval.synthesis.graph import edge_to_wire
+from vicw_retrieval.synthesis.results import edge_to_wire
 from vicw_retrieval.traversal.starts import StartFinder
 from vicw_retrieval.traversal.walk import Walk, WalkPlan
 from vicw_shared.model import Edge, Label, Node

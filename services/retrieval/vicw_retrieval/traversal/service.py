@@ -7,8 +7,7 @@ from collections.abc import Awaitable, Callable
 from vicw_retrieval.access.scope import scope_of_question
 from vicw_retrieval.access.viewer_identity import with_viewer_identities
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_retrieval.request.deadline import Size, name_sizes, require_within_limits
-from vicw_retrieval.request.stage_timer import StageTimer
+from vicw_retrieval.request.stages import Size, StageTimer, name_sizes, require_within_limits
 from vicw_retrieval.traversal.graph_query import GraphQuery
 from vicw_shared.clock import now
 from vicw_shared.settings import LimitSettings

@@ -9,7 +9,7 @@ from uuid import UUID
 from vicw_core.graph.canonical import canonical
 from vicw_retrieval.access.scope import is_named
 from vicw_retrieval.access.visibility import MAX_READ, Visibility
-from vicw_retrieval.channels.trigger_seeds import seeds_of
+from vicw_retrieval.channels.runner import seeds_of
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Node
 from vicw_shared.model.edges import IS_PERSON

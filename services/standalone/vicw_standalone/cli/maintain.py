@@ -10,8 +10,9 @@ from rich.markup import escape
 
 from vicw_client import VicwClient
 from vicw_runtime.operations.command import DataDirOption
-from vicw_standalone.cli.console import fail, harmless, out, read_settings
-from vicw_standalone.cli.retrieve import UrlOption, server
+from vicw_runtime.operations.console import fail, harmless, out
+from vicw_standalone.settings import read_settings
+from vicw_standalone.terminal.server_client import UrlOption, server
 
 if TYPE_CHECKING:
     from vicw_standalone.doctor import Finding

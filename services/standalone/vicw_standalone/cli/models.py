@@ -9,9 +9,10 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColu
 from rich.table import Table
 
 from vicw_runtime.operations.command import DataDirOption
+from vicw_runtime.operations.console import err, out
 from vicw_shared.embedding_models import MODELS
-from vicw_standalone.cli.console import err, out, read_settings
 from vicw_standalone.model_choice import choose
+from vicw_standalone.settings import read_settings
 
 
 def register(app: typer.Typer) -> None:

@@ -13,11 +13,12 @@ import typer
 
 from vicw_runtime.logs import configure_logs
 from vicw_runtime.operations.command import DataDirOption, PlatformOption
+from vicw_runtime.operations.console import INTERRUPTED, err, fail, out, problem, progress_bar
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.settings import LogSettings, StorageSettings
 from vicw_shared.text import counted
-from vicw_standalone.cli.console import INTERRUPTED, err, fail, out, problem, progress_bar, read_settings
-from vicw_standalone.cli.retrieve import UrlOption
+from vicw_standalone.settings import read_settings
+from vicw_standalone.terminal.server_client import UrlOption
 from vicw_stores.data_dir import DataDir
 
 if TYPE_CHECKING:

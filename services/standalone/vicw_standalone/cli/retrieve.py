@@ -1,11 +1,10 @@
-"""``vicw retrieve`` and ``vicw retract``, and the client of a running server for all commands."""
+"""``vicw retrieve`` and ``vicw retract``."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import batched
 from typing import Annotated
@@ -13,17 +12,12 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from vicw_client import Retry, ServerUnreachableError, VicwClient, VicwClientError
+from vicw_runtime.operations.console import err, harmless, out
 from vicw_shared.wire.retract import RetractedStatus
 from vicw_shared.wire.retrieve import Result, RetrieveResponse
-from vicw_standalone.cli.console import err, fail, harmless, out
+from vicw_standalone.terminal.server_client import UrlOption, server
 
-_SHOWN_REFUSALS = 20
 _IDS_AT_ONCE = 500
-_START = ". Is the server running? Start it with `vicw serve`, or the platform with `docker compose up -d`"
-UrlOption = Annotated[
-    str | None, typer.Option(help="Address of the server. \\[default: http://127.0.0.1:8080, or VICW_URL]")
-]
 
 
 def register(app: typer.Typer) -> None:
@@ -135,36 +129,3 @@ def _print_result(result: Result, answer: RetrieveResponse) -> None:
 
 def _shown(text: str) -> str:
     return escape(harmless(text))
-
-
-def connect(url: str | None, retry: Retry | None = None) -> VicwClient:
-    """Return a client of the server at ``url``. Ends the command if the address is invalid."""
-    try:
-        return VicwClient(url, retry=retry)
-    except VicwClientError as error:
-        fail(f"{error}. Correct --url or VICW_URL", code=2)
-
-
-@contextmanager
-def server(url: str | None) -> Iterator[VicwClient]:
-    """Yield a client of the server at ``url``. A refusal or an unreachable server ends the command."""
-    with connect(url) as client:
-        try:
-            yield client
-        except VicwClientError as error:
-            fail(f"{error}{hint(error)}")
-
-
-def require_server(client: VicwClient) -> None:
-    """End the command at once if no server answers: the import itself would keep retrying."""
-    try:
-        state = client.ready()
-    except VicwClientError as error:
-        fail(str(error), code=2)
-    if not state.answered:
-        fail(f"{state.detail}{_START}", code=2)
-
-
-def hint(error: BaseException | None) -> str:
-    """Return the advice for an unreachable server, else an empty text."""
-    return _START if isinstance(error, ServerUnreachableError) else ""

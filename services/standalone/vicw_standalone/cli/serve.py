@@ -13,7 +13,7 @@ import typer
 
 from vicw_runtime.logs import configure_logs
 from vicw_runtime.telemetry.tracing import start_traces, stop_traces
-from vicw_standalone.cli.console import read_settings
+from vicw_standalone.settings import read_settings
 
 
 def register(app: typer.Typer) -> None:

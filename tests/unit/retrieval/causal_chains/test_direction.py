@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from vicw_retrieval.causal_chains.direction import ChainDirection, direction_of
+from vicw_retrieval.causal_chains.model import ChainDirection, direction_of
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from support.stores.graph_queries import GraphClient, edges_as_text
 from support.stores.memory import Memory
-from vicw_retrieval.model.candidates import GRAPH, Candidate, Wave, choose
+from vicw_retrieval.ranking.fusion import GRAPH, Candidate, Wave, choose
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.model import Label
 from vicw_shared.ports import ItemRef, VectorHit

@@ -7,7 +7,7 @@ import pytest
 
 from support.stores.memory import Memory
 from vicw_retrieval.intent.domain import WordEvidence, domain_cues, infer, vote
-from vicw_retrieval.model.candidates import Candidate
+from vicw_retrieval.ranking.fusion import Candidate
 from vicw_shared.model import Label
 from vicw_shared.ports import ItemRef
 from vicw_shared.settings import RetrievalSettings

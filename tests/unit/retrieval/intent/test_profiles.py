@@ -6,8 +6,18 @@ import pytest
 
 from support.stores.memory import Memory
 from vicw_retrieval.intent.analysis import QuestionAnalysis
-from vicw_retrieval.intent.contents import is_code, share_of_code, share_of_long
-from vicw_retrieval.intent.profiles import CODE, LONG, NOW, TASKS, Profile, apply_profiles, mix
+from vicw_retrieval.intent.profiles import (
+    CODE,
+    LONG,
+    NOW,
+    TASKS,
+    Profile,
+    apply_profiles,
+    is_code,
+    mix,
+    share_of_code,
+    share_of_long,
+)
 from vicw_retrieval.refine.recency import recency
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import Task

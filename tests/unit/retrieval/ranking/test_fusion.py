@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from vicw_retrieval.model.candidates import GRAPH, Wave, fuse_wave
 from vicw_retrieval.ranking import fusion
+from vicw_retrieval.ranking.fusion import GRAPH, Wave, fuse_wave
 from vicw_shared.ports import VectorHit
 
 SCORES = {"dense": {"x": 0.9, "y": 0.6, "z": 0.4}, "bm25": {"y": 8.0, "w": 2.0, "z": 3.5}}

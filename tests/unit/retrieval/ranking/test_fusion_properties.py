@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicw_retrieval.model.candidates import Wave, fuse_wave
 from vicw_retrieval.ranking import fusion
+from vicw_retrieval.ranking.fusion import Wave, fuse_wave
 from vicw_shared.ports import VectorHit
 
 WEIGHTS = {"dense": 0.6, "bm25": 0.4}

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from support.answers.explanation import NO_SPREADS, explained
 from support.stores.memory import Memory
 from vicw_core.index import sparse
-from vicw_retrieval.model.candidates import Candidate
 from vicw_retrieval.model.similarity import QuerySimilarity
+from vicw_retrieval.ranking.fusion import Candidate
 from vicw_retrieval.refine.near_duplicates import cover, coverage
 from vicw_shared.clock import EPOCH
 from vicw_shared.model import Label
@@ -109,15 +109,16 @@ async def test_coverage_ranks_a_page_with_new_words_before_a_repeating_one(
     likeness = cast("QuerySimilarity", FixedRarity(regatta=3.0, organ=3.0))
     told = await cover(likeness, TEXTS, found[: 4 if limit < 3 else 3], limit, share)
     assert [one.key for one in told][:3] == order
-    assert found[0].boosts == ({"coverage": pytest.approx(0.4)} if order[1] == "c" else {})
+    assert told[0].boosts == ({"coverage": pytest.approx(0.4)} if order[1] == "c" else {})
 
 
 async def test_coverage_counts_only_the_rarest_of_many_words() -> None:
     common = dict.fromkeys("one two three four five six seven eight nine ten eleven twelve".split(), 1.0)
     found = [page("a", 4.0), page("c", 3.0)]
     texts = {"a": [" ".join(common)], "c": ["The organ."]}
-    await cover(cast("QuerySimilarity", FixedRarity(organ=6.0, **common)), texts, found, 1, 0.5)
-    assert found[1].boosts["coverage"] == pytest.approx(0.5 * 4 * 6 / 24), "eleven others are left, at 2 on average"
+    told = await cover(cast("QuerySimilarity", FixedRarity(organ=6.0, **common)), texts, found, 1, 0.5)
+    boosts = {one.key: one.boosts for one in told}
+    assert boosts["c"]["coverage"] == pytest.approx(0.5 * 4 * 6 / 24), "eleven others are left, at 2 on average"
 
 
 async def test_explain_reports_which_results_gained_by_coverage(memory: Memory) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from support.answers.explanation import explained
 from support.stores.memory import Memory
-from vicw_retrieval.model.candidates import Candidate
+from vicw_retrieval.ranking.fusion import Candidate
 from vicw_retrieval.refine.speaker_boost import VOTE, prefer_speaker, raise_speaker_votes
 from vicw_shared.model import Label
 from vicw_shared.ports import ItemRef

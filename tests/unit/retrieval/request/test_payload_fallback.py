@@ -58,22 +58,19 @@ async def test_payloads_answer_while_the_graph_is_down(memory: Memory, monkeypat
 
 async def test_the_graph_is_asked_again_after_a_while(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     await memory.ingest(*ITEMS)
-    ports = memory.standalone.retrieval_ports()
-    monkeypatch.setattr(memory.standalone, "retrieval_ports", lambda: ports)
     with monkeypatch.context() as patch:
         _graph_down(memory, patch)
         await memory.retrieve("harbour")
         await memory.retrieve("harbour")
     assert (await memory.retrieve("harbour")).degraded == ("graph",), "not asked by every request anew"
-    ports.outage.seconds = 0.0
-    ports.outage.record_failure()
+    outage = memory.standalone.retrieval_ports().outage
+    outage.seconds = 0.0
+    outage.record_failure()
     assert (await memory.retrieve("harbour")).degraded == ()
 
 
 async def test_a_single_failed_question_is_not_a_graph_outage(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     await memory.ingest(*ITEMS)
-    ports = memory.standalone.retrieval_ports()
-    monkeypatch.setattr(memory.standalone, "retrieval_ports", lambda: ports)
     for _ in range(2):
         with monkeypatch.context() as patch:
             _graph_down(memory, patch)
@@ -159,8 +156,6 @@ async def test_degraded_lists_channels_in_a_fixed_order(
 
 async def test_an_overloaded_graph_is_answered_from_payloads(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     await memory.ingest(*ITEMS)
-    ports = memory.standalone.retrieval_ports()
-    monkeypatch.setattr(memory.standalone, "retrieval_ports", lambda: ports)
     with monkeypatch.context() as patch:
         _graph_down(memory, patch, GRAPH_FULL)
         answer = await memory.retrieve("harbour")

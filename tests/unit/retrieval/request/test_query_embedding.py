@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from support.fakes.hash_embedder import HashEmbedder
-from vicw_retrieval.request.query_embedding import QueryVector
+from vicw_retrieval.channels.dense import QueryVector
 from vicw_shared.errors import UnavailableError
 
 WRAPPED, BARE = "q: [Domain: code] sort a list", "q: sort a list"

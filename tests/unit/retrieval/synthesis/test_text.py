@@ -9,8 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from support.stores.memory import Memory
-from vicw_retrieval.synthesis.meter import TextMeter
-from vicw_retrieval.synthesis.template import fill
+from vicw_retrieval.synthesis.page import TextMeter, fill
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.tokens import estimate_tokens
 from vicw_shared.wire.answer_format import Budget

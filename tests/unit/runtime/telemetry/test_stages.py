@@ -8,7 +8,7 @@ import pytest
 
 from support.metrics.counters import metric_increase, metric_value
 from support.stores.memory import Memory
-from vicw_retrieval.request.stage_timer import StageTimer
+from vicw_retrieval.request.stages import StageTimer
 from vicw_shared.errors import InvalidInputError, StateConflictError, UnavailableError
 from vicw_shared.telemetry.engines import measured
 

@@ -11,7 +11,7 @@ import pytest
 
 from vicw_shared.wire.knowledge import KnownPage
 from vicw_standalone.knowledge.folder import PageFile, Snapshot, read_folder
-from vicw_standalone.knowledge.folder_sync import SyncPlan, plan_of, watch
+from vicw_standalone.knowledge.service import SyncPlan, plan_of, watch
 from vicw_standalone.sources.roots import FolderTakenError, claim_folder
 
 

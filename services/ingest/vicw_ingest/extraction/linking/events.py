@@ -46,7 +46,8 @@ def words_of(text: str) -> list[str]:
 def event_of(event: ExtractedEvent, item_extraction: ItemExtraction, now: datetime) -> Node:
     """Return the node of an extracted event, created ``now``. Items may share an event, but not a statement."""
     item = item_extraction.item
-    shared = shared_event_uid(event.text, item_extraction) if not event.is_statement else None
+    is_statement = event.is_statement
+    shared = shared_event_uid(event.text, item_extraction) if not is_statement else None
     own = shared or extracted_event_uid(item.uid, f"rules {event.key}")
     return Node(
         uid=own,
@@ -57,7 +58,7 @@ def event_of(event: ExtractedEvent, item_extraction: ItemExtraction, now: dateti
         subtype=event.subtype,
         domain=item.domain,
         created_at=now,
-        qdrant_id=own if event.is_statement else None,
+        qdrant_id=own if is_statement else None,
         text=event.text,
         speaker=item.speaker,
         timestamp=event.at or item.timestamp,

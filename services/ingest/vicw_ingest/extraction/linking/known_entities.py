@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from vicw_ingest.extraction.linking.name_match import GUESSES, fits, natural_nam
 from vicw_shared.model import Label, Node
 from vicw_shared.model.extraction import ExtractedEntity, TextExtraction
 from vicw_shared.model.knowledge import FILE
-from vicw_shared.ports import GraphTransaction
+from vicw_shared.ports import Lookups
 from vicw_shared.text import Span, fold_case
 from vicw_shared.uids import named_uid
 
@@ -21,33 +21,55 @@ _HUB_SUBTYPES = frozenset({"name", "symbol", "amount", "date", "handle"})
 class KnownEntities:
     """Resolve names to nodes within one request."""
 
-    def __init__(self, transaction: GraphTransaction, now: datetime, root: Node, hub_edges: int) -> None:
-        self._transaction = transaction
+    def __init__(
+        self,
+        now: datetime,
+        root: Node,
+        nodes_by_name: Mapping[str, Sequence[Node]],
+        canonical_uids: Mapping[str, str],
+        hubs: Collection[str],
+        pages: Iterable[Node] = (),
+    ) -> None:
+        """``hubs``: uids of nodes too common to discriminate. ``pages``: a path refers to one of them, if it can."""
+        self.hubs = hubs
         self._now = now
         self._root = root
-        self._hub_edges = hub_edges
-        self.pages: dict[str, Node] = {}  # files by case-folded path: pages of this request
-        self.hubs: set[str] = set()  # uids of nodes too common to discriminate
-        self._nodes_by_name: dict[str, list[Node]] = {}
-        self._canonical_uids: dict[str, str] = {}
+        self._nodes_by_name = {name: list(nodes) for name, nodes in nodes_by_name.items()}
+        self._canonical_uids = canonical_uids
+        self._pages = {fold_case(page.source): page for page in pages if page.source is not None}
 
-    async def look_up(self, names: Iterable[str], extractions: Collection[TextExtraction]) -> None:
-        """Load the stored nodes for ``names`` (speakers) and for all names in the extractions."""
+    @classmethod
+    async def look_up(
+        cls,
+        lookups: Lookups,
+        now: datetime,
+        root: Node,
+        hub_edges: int,
+        names: Iterable[str],
+        extractions: Collection[TextExtraction],
+        pages: Iterable[Node] = (),
+    ) -> KnownEntities:
+        """Load the stored nodes for ``names`` (speakers) and for all names in the extractions.
+
+        ``pages`` are the request's own. A node that is known by the form of its name alone is a hub once it has
+        ``hub_edges`` edges.
+        """
         folded_names = {fold_case(name) for name in names}
         looked_up = folded_names | {
             fold_case(entity.name) for extraction in extractions for entity in extraction.entities
         }
-        nodes_by_name = await self._transaction.named(sorted(looked_up))
+        nodes_by_name = await lookups.named(sorted(looked_up))
         stored = [node for nodes in nodes_by_name.values() for node in nodes]
-        canonical = await canonical_nodes(self._transaction, stored, within=self._root.context)
-        for name, nodes in nodes_by_name.items():
-            self._nodes_by_name[name] = without_users(
-                {(node := canonical[same.uid]).uid: node for same in nodes}.values()
-            )
-        self._canonical_uids = {uid: node.uid for uid, node in canonical.items()}
+        canonical = await canonical_nodes(lookups, stored, within=root.context)
+        canonical_by_name = {
+            name: without_users({(node := canonical[same.uid]).uid: node for same in nodes}.values())
+            for name, nodes in nodes_by_name.items()
+        }
         common = [uid for uid, node in canonical.items() if fold_case(node.subtype) in _HUB_SUBTYPES]
-        degrees = await self._transaction.degrees(common)
-        self.hubs = {uid for uid, degree in degrees.items() if degree >= self._hub_edges}
+        degrees = await lookups.degrees(common) if common else {}
+        hubs = {uid for uid, degree in degrees.items() if degree >= hub_edges}
+        canonical_uids = {uid: node.uid for uid, node in canonical.items()}
+        return cls(now, root, canonical_by_name, canonical_uids, hubs, pages)
 
     def canonical_uid(self, uid: str) -> str:
         """Return the uid of the canonical entity of a node that was looked up."""
@@ -67,7 +89,7 @@ class KnownEntities:
 
         None if several people share it, or if it is ``only_known`` and no node has it.
         """
-        if entity.kind == FILE and (page := self.pages.get(fold_case(entity.name))) is not None:
+        if entity.kind == FILE and (page := self._pages.get(fold_case(entity.name))) is not None:
             return page
         namesakes = self._nodes_by_name.setdefault(fold_case(entity.name), [])
         fitting = [node for node in namesakes if fits(entity, node)]

@@ -27,15 +27,16 @@ class EntityLinker:
         transaction: GraphTransaction,
         registry: EdgeRegistry,
         now: datetime,
-        root: Node,
-        hub_edges: int,
+        known_entities: KnownEntities,
+        request_items: Mapping[str, Node],
     ) -> None:
+        """``request_items`` are the request's own items by id: they are not stored yet."""
         self._transaction = transaction
         self._registry = registry
         self._now = now
         self._edge_factory = EdgeFactory(registry, now)
-        self.known_entities = KnownEntities(transaction, now, root, hub_edges)
-        self.request_items: dict[str, Node] = {}  # the request's own items by id: not stored yet
+        self._known_entities = known_entities
+        self._request_items = request_items
 
     async def link(self, item_extraction: ItemExtraction) -> LinkedExtraction:
         """Return the nodes and edges of one item. Forbidden and unresolved relations are dropped."""
@@ -53,7 +54,7 @@ class EntityLinker:
         descriptions: dict[str, str | None] = {}
         longer_names = full_names(item_extraction.extraction.entities)
         for entity in item_extraction.extraction.entities:
-            node = ends[entity.key] = self.known_entities.resolve(longer_names.get(entity.key, entity))
+            node = ends[entity.key] = self._known_entities.resolve(longer_names.get(entity.key, entity))
             if node is not None:
                 result.entities.append(node)
                 descriptions[node.uid] = descriptions.get(node.uid) or entity.description
@@ -61,7 +62,7 @@ class EntityLinker:
                     result.edges.append(self._edge("EVIDENCED_BY", node, proof(entity.span), item, "rules:code"))
         ends |= await self._referenced_items(item_extraction.extraction)
         for extracted in item_extraction.extraction.events:
-            if extracted.is_statement and (stored := item_extraction.statements.get(extracted.text)) is not None:
+            if (stored := item_extraction.statements.get(extracted.text)) is not None and extracted.is_statement:
                 ends[extracted.key] = stored
                 continue
             ends[extracted.key] = event = event_of(extracted, item_extraction, self._now)
@@ -71,12 +72,11 @@ class EntityLinker:
             )
         result.edges += self._edges(item_extraction.extraction.relations, ends, item)
         result.edges += self._item_mentions(result, item, descriptions, item_extraction.extraction.by)
-        about = frozenset(person.uid for person in item_extraction.about)
-        claim_parts = ClaimWriter(self._edge_factory, item, about, item_extraction.extraction.by).parts(
-            item_extraction.extraction.claims, ends
-        )
-        result.slots += claim_parts.slots
-        result.edges += claim_parts.edges
+        if claims := item_extraction.extraction.claims:
+            about = frozenset(person.uid for person in item_extraction.about)
+            parts = ClaimWriter(self._edge_factory, item, about, item_extraction.extraction.by).parts(claims, ends)
+            result.slots += parts.slots
+            result.edges += parts.edges
         return result
 
     async def _referenced_items(self, extraction: TextExtraction) -> dict[str, Node | None]:
@@ -88,7 +88,7 @@ class EntityLinker:
             if end.startswith(f"{ITEM}:")
         }
         items = await self._transaction.items([key.removeprefix(f"{ITEM}:") for key in sorted(keys)]) if keys else {}
-        items |= {name: node for name, node in self.request_items.items() if item_key(name) in keys}
+        items |= {name: node for name, node in self._request_items.items() if item_key(name) in keys}
         return {item_key(name): node for name, node in items.items() if node.retired_at is None}
 
     def _edges(
@@ -98,7 +98,7 @@ class EntityLinker:
             source, target = ends.get(relation.source), ends.get(relation.target)
             if source is None or target is None or source.uid == target.uid:
                 continue
-            if relation.type == "MENTIONS" and target.uid in self.known_entities.hubs:
+            if relation.type == "MENTIONS" and target.uid in self._known_entities.hubs:
                 continue  # a hub is too common to discriminate
             try:
                 self._registry.check(relation.type, source.label, target.label, target_subtype=target.subtype)
@@ -113,7 +113,7 @@ class EntityLinker:
     ) -> Iterator[Edge]:
         """Yield MENTIONS edges from the item to its entities, so that a search need not know its passages."""
         by = "rules:name" if by == "rules" else by
-        for node in {node.uid: node for node in result.entities if node.uid not in self.known_entities.hubs}.values():
+        for node in {node.uid: node for node in result.entities if node.uid not in self._known_entities.hubs}.values():
             yield mention_edge(self._edge("MENTIONS", item, node, item, by), descriptions.get(node.uid))
 
     def _edge(

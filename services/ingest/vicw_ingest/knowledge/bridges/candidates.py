@@ -29,16 +29,11 @@ _NOT_DESCRIBED = frozenset({"tag", "bucket", "url", "amount", "date", "handle", 
 
 @dataclass(frozen=True, slots=True)
 class NewPassage:
-    """A newly stored passage with its vectors: its own and those of its statements."""
+    """A newly stored passage with its item and its vectors: its own and those of its statements."""
 
     point: PendingPoint
+    item: Node
     points: Sequence[Point]
-
-    @property
-    def item(self) -> Node:
-        """The item of the passage."""
-        assert self.point.item is not None
-        return self.point.item
 
     @property
     def text(self) -> str:

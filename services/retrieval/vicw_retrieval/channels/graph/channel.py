@@ -13,22 +13,81 @@ import itertools
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from vicw_retrieval.access.result_filter import filter_results
+from vicw_retrieval.access.visibility import filter_results
 from vicw_retrieval.channels.graph.entity_spread import EntitySpread
 from vicw_retrieval.channels.graph.neighbour_lift import lift
 from vicw_retrieval.channels.graph.people import reach_memories
-from vicw_retrieval.channels.graph.prefetch import prefetch
-from vicw_retrieval.channels.graph.spread_context import SpreadContext
-from vicw_retrieval.channels.graph.title_match import reach_named_pages
-from vicw_retrieval.channels.graph.typed_spread import SpreadPlan, walk
-from vicw_retrieval.model.candidates import Candidate, GraphHit, in_order
-from vicw_retrieval.model.spread_paths import Anchor, ReachedItems, SpreadPath, SubGraph, by_item
+from vicw_retrieval.channels.graph.spread import Anchor, ReachedItems, SpreadContext, SpreadPath, by_item
+from vicw_retrieval.channels.graph.typed_spread import MIN_WEIGHT, SpreadPlan, name_queries, walk
+from vicw_retrieval.ranking.fusion import Candidate, GraphHit, SubGraph, in_order
 from vicw_shared.model import EdgeRegistry, Label, Node
-from vicw_shared.ports import ItemRef
+from vicw_shared.ports import Direction, ItemRef, Spread
 from vicw_shared.settings import RetrievalSettings
+
+_ITEMS = 20
+"""Items whose edges are prefetched."""
+
+
+_PASSAGES = 30
+"""Passages that are prefetched."""
+
+
+_FANOUT = 20
+
+
+AROUND: tuple[Spread, ...] = (
+    ("NEXT", Direction.OUT),
+    ("NEXT", Direction.IN),
+    ("CAUSED", Direction.OUT),
+    ("CAUSED", Direction.IN),
+    ("INITIATED", Direction.IN),
+    ("ABOUT", Direction.OUT),
+    ("TAGGED", Direction.OUT),
+)
+"""Spreads that the lift, people, tags and the expansion read."""
+
+
+async def prefetch(question: SpreadContext, candidates: Sequence[Candidate], settings: RetrievalSettings) -> None:
+    """Prefetch the best items and passages, their edges, and the nodes that the question names. Raises graph errors."""
+    graph, tenant, strengths = question.graph, question.scope.tenant, question.strengths
+    names = [question.title_query] if settings.title_match else []
+    names += name_queries(question) if settings.graph_weight >= MIN_WEIGHT else []
+    best = heapq.nsmallest(_PASSAGES, candidates, key=lambda one: (-strengths[one.key], one.key))
+    items = list(dict.fromkeys(one.item.uid for one in best[:_ITEMS]))
+    passages = list(dict.fromkeys(passage for one in best for passage, _ in one.passages[:1]))
+    if items:
+        await asyncio.gather(
+            graph.find_names(tenant, names, contexts=question.scope.contexts),
+            graph.nodes(tenant, [*items, *passages]),
+            graph.expand(tenant, items, AROUND, _FANOUT),
+        )
+
+
+TITLE_GAIN = 0.3
+"""Gain of a page that the question names, as a share of the best strength."""
+
+
+_NAMESAKES = 8
+
+
+async def reach_named_pages(question: SpreadContext, reached: ReachedItems) -> None:
+    """Reach the Entity items whose title is in the question."""
+    pages = await question.titled(sorted(question.phrases))
+    nodes = {node.uid: node for same in pages.values() for node in same if _is_name(node.title or node.name)}
+    reached.add_nodes(await filter_results(question.graph, question.scope, list(nodes.values())))
+    for uid in reached.nodes:
+        reached.paths[uid] = SpreadPath(uid, TITLE_GAIN * question.best, 0, "TITLE", SubGraph.KNOWLEDGE)
+
+
+def _is_name(title: str) -> bool:
+    """Return whether a title is a name, not a common word as functions have (``sort``): questions contain many such."""
+    return not (title.isalpha() and title.islower())
+
 
 _ANCHORS = 20
 """Maximum anchors of each label, the best."""
+
+
 MAX_NEW = 20
 """Maximum items that the channel adds to the other channels' hits."""
 
@@ -145,26 +204,32 @@ async def run_spreads(
     known_keys = {candidate.key for candidate in candidates}
     gains = {uid: sum(gained.values()) for uid, gained in boosts.items() if uid not in known_keys}
     all_candidates = [*candidates, *await _new_candidates(question, gains, spreads.nodes())]
-    reached = [candidate for candidate in all_candidates if candidate.key in boosts]
-    for candidate in reached:
-        candidate.score = candidate.strength  # a reached item starts from 0 at least
-        for name, gain in boosts[candidate.key].items():
-            candidate.boost(name, gain)
-    _rank(reached, spreads, question.best)
-    spreads.candidates = reached
-    return in_order(all_candidates), spreads
+    spreads.candidates = _ranked(
+        [  # a reached item starts from 0 at least
+            replace(candidate, score=candidate.strength).raised(**boosts[candidate.key])
+            for candidate in all_candidates
+            if candidate.key in boosts
+        ],
+        spreads,
+        question.best,
+    )
+    raised = {candidate.key: candidate for candidate in spreads.candidates}
+    return in_order(raised.get(candidate.key, candidate) for candidate in all_candidates), spreads
 
 
-def _rank(reached: Sequence[Candidate], spreads: SpreadResults, best: float) -> None:
-    """Set ``reached`` of each candidate: rank by gain, best way, and gain as a share of ``best``, at most 1."""
+def _ranked(reached: Sequence[Candidate], spreads: SpreadResults, best: float) -> list[Candidate]:
+    """Return the candidates with ``reached``: rank by gain, best way, and gain as a share of ``best``, at most 1."""
     gains = {
         candidate.key: sum(candidate.boosts[name] for name in spreads.all if name in candidate.boosts)
         for candidate in reached
     }
-    for rank, candidate in enumerate(sorted(reached, key=lambda one: (-gains[one.key], one.key)), start=1):
+    ranks = {one.key: rank for rank, one in enumerate(sorted(reached, key=lambda one: (-gains[one.key], one.key)), 1)}
+    hits = []
+    for candidate in reached:
         way = spreads.way(candidate.key)
         score = min(1.0, gains[candidate.key] / best) if best > 0 else 0.0
-        candidate.reached = GraphHit(rank, score, way.depth, way.edge_type, way.sub_graph)
+        hits.append(GraphHit(ranks[candidate.key], score, way.depth, way.edge_type, way.sub_graph))
+    return [replace(candidate, reached=hit) for candidate, hit in zip(reached, hits, strict=True)]
 
 
 def _anchors(

@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from itertools import chain
 
 from vicw_core.index import sparse
-from vicw_retrieval.access.result_filter import filter_results
-from vicw_retrieval.channels.graph.spread_context import SpreadContext
-from vicw_retrieval.channels.graph.title_match import find_titled
+from vicw_retrieval.access.visibility import filter_results
+from vicw_retrieval.channels.graph.spread import Anchor, ReachedItems, SpreadContext, SpreadPath
 from vicw_retrieval.model.similarity import QuerySimilarity, rarest
-from vicw_retrieval.model.spread_paths import Anchor, ReachedItems, SpreadPath, SubGraph
+from vicw_retrieval.ranking.fusion import SubGraph
 from vicw_shared.model import Label, Node
 from vicw_shared.model.triggers import phrase_of, spellings
 from vicw_shared.ports import Direction, WeightedNeighbour
@@ -177,7 +176,7 @@ class EntitySpread:
         entities = [lead for lead in neighbours if lead.label is Label.ENTITY and not self._question.names(lead.name)]
         names = {lead.uid: phrase_of(lead.name) for lead in entities}
         phrases = sorted(set(chain.from_iterable(map(spellings, names.values()))))
-        pages = await find_titled(self._question, phrases)
+        pages = await self._question.titled(phrases)
         mentions = await self._mentions(list(names))
         shares = {uid: self._shares(name, mentions.get(uid, ())) for uid, name in names.items()}
         for uid, name in names.items():

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from vicw_retrieval.access.result_filter import filter_results
+from vicw_retrieval.access.visibility import filter_results
 from vicw_retrieval.channels.dense import extracted_nodes
-from vicw_retrieval.channels.graph.spread_context import SpreadContext
-from vicw_retrieval.model.spread_paths import SpreadPath
+from vicw_retrieval.channels.graph.spread import SpreadContext, SpreadPath
 from vicw_shared.model import Label, Node
 from vicw_shared.model.knowledge import is_knowledge, page_uid
 from vicw_shared.ports import Direction, ItemRef

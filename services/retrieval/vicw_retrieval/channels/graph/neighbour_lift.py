@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from vicw_retrieval.channels.graph.flow_traversal import Adjacent, FlowTraversal
-from vicw_retrieval.channels.graph.spread_context import SpreadContext
-from vicw_retrieval.model.spread_paths import Anchor, ReachedItems, SpreadPath, SubGraph
+from vicw_retrieval.channels.graph.spread import Anchor, ReachedItems, SpreadContext, SpreadPath
+from vicw_retrieval.model.consolidated import Adjacent, FlowTraversal
+from vicw_retrieval.ranking.fusion import SubGraph
 from vicw_shared.model import Node
 
 SHARES = (0.5, 0.25)

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from vicw_core.graph.canonical import MERGED_INTO
-from vicw_retrieval.access.result_filter import filter_results
-from vicw_retrieval.channels.graph.spread_context import SpreadContext
-from vicw_retrieval.model.spread_paths import Anchor, ReachedItems, SpreadPath, SubGraph
+from vicw_retrieval.access.visibility import filter_results
+from vicw_retrieval.channels.graph.spread import Anchor, ReachedItems, SpreadContext, SpreadPath
+from vicw_retrieval.ranking.fusion import SubGraph
 from vicw_shared.model import Label
 from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.ports import Direction, Spread, look_up

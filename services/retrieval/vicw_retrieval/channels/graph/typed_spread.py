@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from vicw_core.graph.edge_factory import DREAM
 from vicw_retrieval.access.visibility import counted, known_by, spread_of
 from vicw_retrieval.channels.graph.item_nodes import carry_to_items, nodes_of_items
-from vicw_retrieval.channels.graph.spread_context import SpreadContext
-from vicw_retrieval.model.spread_paths import Anchor, ReachedItems, SpreadPath, SubGraph
+from vicw_retrieval.channels.graph.spread import Anchor, ReachedItems, SpreadContext, SpreadPath
+from vicw_retrieval.ranking.fusion import SubGraph
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.model.edges import Category
 from vicw_shared.model.names import ATTRIBUTE, MAX_NAMESAKES

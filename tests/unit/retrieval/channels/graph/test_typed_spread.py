@@ -13,9 +13,9 @@ import pytest
 from support.stores.graph_records import AT, edge, node
 from support.stores.memory import Memory
 from vicw_retrieval.channels.graph import typed_spread
-from vicw_retrieval.channels.graph.spread_context import SpreadContext
-from vicw_retrieval.model.spread_paths import ReachedItems, SubGraph
+from vicw_retrieval.channels.graph.spread import ReachedItems, SpreadContext
 from vicw_retrieval.pipeline import retrieve
+from vicw_retrieval.ranking.fusion import SubGraph
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.ports import Neighbour, Scope, Spread, WeightedNeighbour
 from vicw_shared.settings import RetrievalSettings

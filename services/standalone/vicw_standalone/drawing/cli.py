@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from vicw_client import BadRequestError, VicwClient, VicwClientError
+from vicw_runtime.operations.console import err, fail, harmless, problem
 from vicw_shared.wire.graph import GraphAnswer
-from vicw_standalone.cli.console import err, fail, harmless, problem
-from vicw_standalone.cli.retrieve import UrlOption, server
 from vicw_standalone.drawing.picture import draw
 from vicw_standalone.drawing.presets import PRESETS, Preset
+from vicw_standalone.terminal.server_client import UrlOption, server
 
 _SHOWN_CHARS = 100
 app = typer.Typer(help="Show parts of the graph. Needs a running server.", no_args_is_help=True)

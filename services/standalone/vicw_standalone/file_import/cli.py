@@ -7,14 +7,17 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
 
 from vicw_core.archive.writer import is_archive
-from vicw_standalone.cli.console import INTERRUPTED, err, fail, interruptible, print_summary, problem
-from vicw_standalone.cli.knowledge import SyncOptions, sync_folders
-from vicw_standalone.cli.retrieve import UrlOption, connect, hint, require_server
-from vicw_standalone.file_import import IMPORT_RETRY, ImportStoppedError, import_paths
+from vicw_runtime.operations.console import INTERRUPTED, err, fail, out, problem
+from vicw_standalone.file_import.service import IMPORT_RETRY, ImportStoppedError, Summary, import_paths
+from vicw_standalone.knowledge.cli import SyncOptions, sync_folders
 from vicw_standalone.sources.roots import ContextTakenError
+from vicw_standalone.terminal.console import interruptible, print_refused
+from vicw_standalone.terminal.server_client import UrlOption, connect, hint, require_server
 
 
 def _path(text: str) -> Path:
@@ -128,3 +131,27 @@ def _stopping() -> None:
 def _stopped(bar: Progress) -> None:
     bar.stop()
     problem("stopped at once. Acknowledged items are stored; run the same import again to continue")
+
+
+def print_summary(summary: Summary) -> None:
+    """Print the numbers of stored items, and the refused ones."""
+    table = Table(show_header=False, box=None)
+    for name, count in (
+        ("created", summary.created),
+        ("updated", summary.updated),
+        ("unchanged", summary.unchanged),
+        ("duplicates, linked", summary.linked),
+        ("stored by an earlier run", summary.skipped),
+        ("files skipped", len(summary.passed_over)),
+        ("refused", len(summary.refused)),
+    ):
+        table.add_row(name, str(count))
+    out.print(table)
+    for context, count in summary.contexts.most_common():
+        out.print(f"  {count} in context [bold]{escape(context)}[/]")
+    for kind, count in summary.masked.most_common():
+        out.print(f"  secrets masked in {count} {'item' if count == 1 else 'items'}: {kind}")
+    if summary.jobs:
+        requests = "1 request is" if len(summary.jobs) == 1 else f"{len(summary.jobs)} requests are"
+        out.print(f"  everything is stored; {requests} still being indexed")
+    print_refused(summary.refused)

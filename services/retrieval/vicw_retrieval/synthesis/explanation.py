@@ -1,0 +1,121 @@
+"""Explanation of an answer: the channels' hits, the fusion, boosts, domains searched, what was cut."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from vicw_retrieval.channels.tags import TAGS
+from vicw_retrieval.intent.domain import DomainDecision
+from vicw_retrieval.ranking.fusion import Candidate, Wave
+from vicw_retrieval.refine.pipeline import RefinePipeline
+from vicw_retrieval.synthesis.text import WrittenText
+from vicw_retrieval.temporal.time_ranker import ResolvedTime
+from vicw_shared.ports import Scope
+from vicw_shared.wire.explanation import (
+    AppliedFilters,
+    AskedEvent,
+    AskedSpan,
+    AskedTime,
+    Explanation,
+    GraphChannel,
+    ProfileWeights,
+    RerankedResult,
+)
+
+_EXPLAINED_HITS = 50
+
+
+def explain(
+    refinement: RefinePipeline, decision: DomainDecision, wave: Wave, top: Sequence[Candidate], written: WrittenText
+) -> Explanation:
+    """Return how the answer was made: the channels' hits, the fusion, boosts, domains searched, what was cut."""
+    settings, spreads = refinement.ports.settings, refinement.spreads
+    weights = {name: wave.weights[name] for name in wave.scores}
+    return Explanation(
+        wrapped_query=refinement.search.wrapped_query,
+        domains_searched=decision.domains,
+        filters=_filters(refinement.search.scope, decision),
+        profile=ProfileWeights(
+            code=refinement.search.intent.code,
+            long=refinement.search.intent.long,
+            alpha=settings.alpha,
+            graph_weight=settings.graph_weight,
+            causal_bias=settings.causal_bias,
+            recency_weight=settings.recency_weight,
+            recency_days=settings.recency_days,
+        ),
+        fusion=f"{settings.fusion}: " + ", ".join(f"{name} {weight:g}" for name, weight in weights.items()),
+        channels=_channels(refinement, wave),
+        graph=GraphChannel(
+            weight=settings.graph_weight,
+            causal_bias=settings.causal_bias,
+            limit_ms=settings.spread_ms,
+            in_time=spreads.in_time,
+            reached={name: len(reached.paths) for name, reached in spreads.all.items()},
+            sub_graphs={part.value: count for part, count in spreads.reached().items()},
+        ),
+        time=_time(refinement.resolved_time),
+        rerank=_rerank(refinement, top),
+        boosts={candidate.key: dict(candidate.boosts) for candidate in top if candidate.boosts},
+        cut=written.cut,
+        shortened=written.shortened,
+        lines_cut=dict(written.lines),
+    )
+
+
+def _channels(refinement: RefinePipeline, wave: Wave) -> dict[str, tuple[dict[str, Any], ...]]:
+    """Return the passages of each channel, then the items of each spread and of the tags, best first."""
+    by_channel = {name: [(hit.id, hit.score) for hit in hits] for name, hits in wave.ranked.items()}
+    by_channel |= refinement.spreads.gained()
+    if refinement.associates:
+        by_channel[TAGS] = [(one.node.uid, one.score) for one in refinement.associates]
+    return {
+        name: tuple(
+            {"uid": uid, "rank": rank, "score": score} for rank, (uid, score) in enumerate(hits[:_EXPLAINED_HITS], 1)
+        )
+        for name, hits in by_channel.items()
+    }
+
+
+def _filters(scope: Scope, decision: DomainDecision) -> AppliedFilters:
+    audience = scope.audience
+    return AppliedFilters(
+        contexts=scope.contexts,
+        domains=decision.domains if decision.domains is not None else scope.domains,
+        tags_any=scope.tags_any,
+        tags_all=scope.tags_all,
+        tags_none=scope.tags_none,
+        as_of=scope.as_of,
+        known_at=scope.known_at,
+        judged_at=scope.judged_at,
+        audience="everything" if audience is None else "viewer" if audience.private else "group",
+    )
+
+
+def _rerank(refinement: RefinePipeline, top: Sequence[Candidate]) -> dict[str, RerankedResult] | None:
+    """Return the re-ranker's scores of the results; None: it was not asked, or did not answer."""
+    reranked = refinement.reranked
+    if reranked is None or not reranked.in_time:
+        return None
+    uids = [candidate.key for candidate in top if candidate.key in reranked.scores]
+    return {uid: RerankedResult(score=reranked.scores[uid], rank_before=reranked.before[uid]) for uid in uids}
+
+
+def _time(resolved: ResolvedTime | None) -> AskedTime | None:
+    if resolved is None:
+        return None
+    spans = [
+        AskedSpan(text=one.text, kind=one.kind.value, start=one.start, end=one.end, confidence=one.confidence)
+        for one in resolved.reading.spans
+    ]
+    events = [
+        AskedEvent(
+            text=anchor.phrase,
+            direction=anchor.direction.value,
+            confidence=anchor.confidence,
+            uid=resolved.events[anchor].uid if anchor in resolved.events else None,
+        )
+        for anchor in resolved.reading.event_references
+    ]
+    return AskedTime(spans=tuple(spans), events=tuple(events), only=resolved.only, in_time=resolved.in_time)

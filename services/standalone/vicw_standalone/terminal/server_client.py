@@ -1,0 +1,50 @@
+"""The client of a running server, for the commands of its API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+from vicw_client import Retry, ServerUnreachableError, VicwClient, VicwClientError
+from vicw_runtime.operations.console import fail
+
+_START = ". Is the server running? Start it with `vicw serve`, or the platform with `docker compose up -d`"
+UrlOption = Annotated[
+    str | None, typer.Option(help="Address of the server. \\[default: http://127.0.0.1:8080, or VICW_URL]")
+]
+
+
+def connect(url: str | None, retry: Retry | None = None) -> VicwClient:
+    """Return a client of the server at ``url``. Ends the command if the address is invalid."""
+    try:
+        return VicwClient(url, retry=retry)
+    except VicwClientError as error:
+        fail(f"{error}. Correct --url or VICW_URL", code=2)
+
+
+@contextmanager
+def server(url: str | None) -> Iterator[VicwClient]:
+    """Yield a client of the server at ``url``. A refusal or an unreachable server ends the command."""
+    with connect(url) as client:
+        try:
+            yield client
+        except VicwClientError as error:
+            fail(f"{error}{hint(error)}")
+
+
+def require_server(client: VicwClient) -> None:
+    """End the command at once if no server answers: the import itself would keep retrying."""
+    try:
+        state = client.ready()
+    except VicwClientError as error:
+        fail(str(error), code=2)
+    if not state.answered:
+        fail(f"{state.detail}{_START}", code=2)
+
+
+def hint(error: BaseException | None) -> str:
+    """Return the advice for an unreachable server, else an empty text."""
+    return _START if isinstance(error, ServerUnreachableError) else ""
