@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from vicw_runtime.operations import Memory, Opening, Stores
 from vicw_shared.errors import UnavailableError
 from vicw_shared.extensions import load_registries
-from vicw_shared.ports import MirrorFiles, Store, VectorStore
-from vicw_shared.settings import MirrorSettings, RedisSettings
+from vicw_shared.ports import VectorStore
+from vicw_shared.settings import RedisSettings
 from vicw_shared.settings.variables import named_by_variable
-from vicw_sleep.mirror.service import Mirror
 from vicw_standalone.platform_stores import named_engines, open_graph, read_platform
 from vicw_standalone.settings import StandaloneSettings
 
@@ -124,40 +123,13 @@ async def _platform_stores(settings: StandaloneSettings, stack: AsyncExitStack) 
 
 
 async def _platform_memory(stack: AsyncExitStack) -> Memory:
-    from vicw_runtime.model_servers.openai_language import open_language_model
-    from vicw_runtime.platform.wiring import PlatformWiring
     from vicw_sleep.settings import SleepServiceSettings
+    from vicw_sleep.wiring import SleepWiring
 
-    settings = SleepServiceSettings.read()
-    wiring = PlatformWiring(settings.platform)
+    wiring = SleepWiring(SleepServiceSettings.read())
     await wiring.open()
     stack.push_async_callback(wiring.close)
-    queue, extraction_queue = _celery_queue(settings.redis), _celery_queue(settings.redis, extraction=True)
-    stack.push_async_callback(queue.close)
-    stack.push_async_callback(extraction_queue.close)
-    model = open_language_model(settings.llm) if settings.llm.enabled else None
-    if model is not None:
-        stack.push_async_callback(model.close)
-    graph, indexes = wiring.engines.graph, wiring.engines.indexes
-    return Memory(
-        settings=settings,
-        registry=wiring.registry,
-        graph=graph,
-        keys=graph.key_ring,
-        open_vectors=indexes.open_vectors,
-        queue=queue,
-        extraction_queue=extraction_queue,
-        indexes=indexes,
-        model=model,
-        index_queued=queue.wake,
-        mirror=_mirror_here(graph, settings.mirror),
-    )
-
-
-def _mirror_here(graph: Store, settings: MirrorSettings) -> MirrorFiles | None:
-    """Return the mirror of the settings if it is on this machine; else its own process rebuilds it."""
-    mirror = Mirror.of(graph, settings)
-    return mirror if mirror is not None and mirror.path.is_dir() else None
+    return wiring.memory
 
 
 def _celery_queue(settings: RedisSettings, *, extraction: bool = False) -> CeleryQueue:

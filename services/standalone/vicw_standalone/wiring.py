@@ -33,7 +33,6 @@ from vicw_shared.errors import ModelMismatchError, StorageFullError, VicwError
 from vicw_shared.extensions import NOTHING_EXTRACTED, load_extractor, load_registries
 from vicw_shared.ports import Embedder, VectorStore
 from vicw_shared.settings import LlmSettings
-from vicw_sleep.consolidation.llm_requests import llm_requester
 from vicw_sleep.mirror.service import Mirror
 from vicw_sleep.reconcile.receipts import forget_receipts
 from vicw_sleep.reconcile.service import reconcile
@@ -46,7 +45,6 @@ from vicw_standalone import scheduled_jobs
 from vicw_standalone.embedders import Embedders
 from vicw_standalone.engine_files import EmbeddedFiles
 from vicw_standalone.index_engines.edge import EdgeIndexes, IndexFolders
-from vicw_standalone.maintenance import Maintenance
 from vicw_standalone.model_choice import REINDEX_ADVICE, remedy, vectors_of
 from vicw_standalone.settings import StandaloneSettings
 from vicw_stores.data_dir import DataDir
@@ -107,7 +105,6 @@ class Standalone:
         self.indexes: Indexes
         self.indexer: Indexer
         self.expiry: Expiry
-        self.asleep: Maintenance
         self.index_engine: EdgeIndexes
         self.reindexing: BackgroundReindexing
         self.extractor: PendingExtractor | None
@@ -162,15 +159,6 @@ class Standalone:
             self._reranker = open_reranker(self.settings.rerank)
             self._stack.push_async_callback(self._reranker.close)
         self._model = await open_language_model(self.settings.llm, self._stack)
-        self.asleep = Maintenance(
-            self.settings,
-            self.registry,
-            self.graph,
-            self.indexes,
-            self.indexer,
-            courtesy=self._throttle,
-            asking=llm_requester(self._model, self.settings.llm),
-        )
         self.extractor = self._open_extractor()
         self._ingest = IngestPorts.of(
             self.graph,
@@ -251,7 +239,7 @@ class Standalone:
         start_background_task(self.expiry.run(self.settings.ingest.expiry_seconds), self._stack, "expiry")
         if self._uses is not None:
             start_background_task(self._uses.keep_flushing(self.graph.uses), self._stack, "uses")
-        for name, work in scheduled_jobs.work(self.settings, self.asleep, self.schedules):
+        for name, work in scheduled_jobs.work(self.memory(), self.schedules):
             start_background_task(work, self._stack, name)
         if self.extractor is not None:
             start_background_task(self.extractor.run(), self._stack, "extractor")

@@ -21,7 +21,7 @@ from vicw_shared.clock import now
 from vicw_shared.model.keys import Right, mint
 from vicw_shared.ports import Steps
 from vicw_shared.settings import ConsolidationSettings, ServerSettings
-from vicw_sleep.consolidation.job import rules_of
+from vicw_sleep.consolidation.job import consolidation_of, rules_of
 from vicw_standalone.app import create_standalone_app
 from vicw_standalone.operations import OPERATIONS
 
@@ -76,7 +76,7 @@ async def test_admin_undo_restores_a_consolidation_step_once(store: Path) -> Non
     async with open_memory(store) as memory:
         await fill_with_turns(memory)
         rules = rules_of(ConsolidationSettings(hours=0, used_hours=0))
-        done = await memory.standalone.asleep.consolidation().run(rules, now=now())
+        done = await consolidation_of(memory.standalone.memory()).run(rules, now=now())
         assert done.macros == 3
         step, *_ = await memory.standalone.graph.scan(Steps(), limit=9)
         async with client(memory) as http:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pydantic import Field
 
-from vicw_ingest.erasure.eraser import Eraser
-from vicw_ingest.eviction.job import policy_of
-from vicw_ingest.eviction.service import Eviction
+from vicw_ingest.eviction.job import eviction_of, policy_of
 from vicw_runtime.operations import Memory, Operation, Report
 from vicw_shared.clock import now
 from vicw_shared.errors import FieldProblem, InvalidInputError
@@ -48,8 +48,7 @@ async def run(memory: Memory, request: EvictRequest, report: Report[EvictedItem]
     def show(item: Node, weight: float) -> None:
         report.item(EvictedItem(context=item.context, id=item.source_id or item.uid, name=item.name, weight=weight))
 
-    eraser = Eraser(memory.graph, memory.indexes, memory.registry)
-    eviction = Eviction(memory.graph, eraser, memory.queue, on_evicted=show)
+    eviction = replace(eviction_of(memory), on_evicted=show)
     batch = _ALL if request.dry_run else settings.batch
     done = await eviction.run(policy_of(settings), now=now(), dry=request.dry_run, limit=batch)
     while done.more:

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import structlog
 
+from vicw_ingest.erasure.eraser import Eraser
 from vicw_ingest.eviction.policy import EvictionPolicy
 from vicw_ingest.eviction.service import Eviction
+from vicw_runtime.operations import Memory
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.settings import EvictionSettings
 
 _log = structlog.get_logger()
+
+
+def eviction_of(memory: Memory) -> Eviction:
+    """Return the eviction of a memory."""
+    return Eviction(memory.graph, Eraser(memory.graph, memory.indexes, memory.registry), memory.queue)
 
 
 def policy_of(settings: EvictionSettings) -> EvictionPolicy:
