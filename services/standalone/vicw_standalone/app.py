@@ -70,12 +70,6 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
     app.include_router(ingest_router(standalone.ingest_ports, gate))
     app.include_router(retrieval_router(standalone.retrieval_ports, gate))
 
-<<<<<<< HEAD
-=======
-    async def undo(step: str) -> str:
-        return await undo_step(standalone.memory(), step)
-
->>>>>>> main
     app.include_router(operations.router(gate))
     app.include_router(admin_router(lambda: standalone.reindexing, lambda: standalone.indexes.read_index, gate))
     return app

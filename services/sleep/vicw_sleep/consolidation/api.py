@@ -12,9 +12,7 @@ from vicw_runtime.operations import Memory, Operation, Report
 from vicw_shared.clock import now
 from vicw_shared.ports import Flow
 from vicw_shared.wire.base import Message, StrictBool, StrictInt
-from vicw_sleep.consolidation.job import rules_of
-from vicw_sleep.consolidation.llm_requests import llm_requester
-from vicw_sleep.consolidation.service import Consolidation
+from vicw_sleep.consolidation.job import consolidation_of, rules_of
 
 Hours = Annotated[float, Field(strict=True, ge=0, le=100_000)]
 Limit = Annotated[int, Field(strict=True, ge=1)]
@@ -49,21 +47,6 @@ class ConsolidateResult(Message):
     refused: StrictInt
     skipped: StrictInt
     changed: StrictInt
-
-
-def consolidation_of(memory: Memory) -> Consolidation:
-    """Return the use case over open stores."""
-    settings, model = memory.settings, memory.model
-    return Consolidation(
-        memory.graph,
-        memory.graph.pending_extractions,
-        memory.indexes,
-        memory.registry,
-        memory.queue,
-        chunk_chars=settings.ingest.chunk_chars,
-        llm=llm_requester(model, settings.llm) if model is not None and settings.consolidation.llm else None,
-        yield_to_foreground=memory.yield_to_foreground,
-    )
 
 
 async def run(memory: Memory, request: ConsolidateRequest, report: Report[JudgedBatch]) -> ConsolidateResult:

@@ -9,11 +9,9 @@ from pydantic import Field
 
 from vicw_runtime.operations import Memory, NoItem, Operation, Report
 from vicw_shared.clock import now
-from vicw_shared.extensions import load_extractor
 from vicw_shared.wire.base import Message, StrictBool, StrictInt, Unit
 from vicw_sleep.dream.commit import DreamResult
-from vicw_sleep.dream.job import rules_of
-from vicw_sleep.dream.service import Dreamer
+from vicw_sleep.dream.job import dreamer_of, rules_of
 from vicw_sleep.dream.wipe import wipe
 from vicw_sleep.mirror.atoms import Atom
 
@@ -65,12 +63,6 @@ class WipeResult(Message):
     """Number of auto-tags that were removed."""
 
     removed: StrictInt
-
-
-def dreamer_of(memory: Memory) -> Dreamer:
-    """Return the use case over open stores."""
-    extractor = load_extractor(memory.settings.ingest.extractor)
-    return Dreamer(memory.graph, memory.indexes, memory.registry, memory.queue, extractor)
 
 
 async def run_dream(memory: Memory, request: DreamRequest, report: Report[DreamtItem]) -> DreamOutcome:

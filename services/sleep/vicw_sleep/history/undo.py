@@ -6,10 +6,10 @@ from vicw_runtime.operations import Memory
 from vicw_shared.clock import now
 from vicw_shared.errors import MissingRecordError
 from vicw_shared.text import counted
-from vicw_sleep.consolidation.api import consolidation_of
-from vicw_sleep.dream.api import dreamer_of
+from vicw_sleep.consolidation.job import consolidation_of
+from vicw_sleep.dream.job import dreamer_of
 from vicw_sleep.history.model import LoggedTask
-from vicw_sleep.resolve.service import EntityResolver
+from vicw_sleep.resolve.job import resolver_of
 
 
 async def undo_step(memory: Memory, step_id: str) -> str:
@@ -33,7 +33,7 @@ async def undo_step(memory: Memory, step_id: str) -> str:
             f"still finds it"
         )
     if task == LoggedTask.RESOLVE:
-        split = await EntityResolver(memory.graph, memory.registry).undo(step_id, now=now(), grace=grace)
+        split = await resolver_of(memory).undo(step_id, now=now(), grace=grace)
         return (
             f"{'the two entities are separate again' if split else 'the two were already separate'}; they stay unmerged"
         )

@@ -11,9 +11,8 @@ from vicw_runtime.operations import Memory, Operation, Report
 from vicw_shared.clock import now
 from vicw_shared.model import Node
 from vicw_shared.wire.base import Message, StrictBool, StrictInt
-from vicw_sleep.resolve.job import rules_of
+from vicw_sleep.resolve.job import resolver_of, rules_of
 from vicw_sleep.resolve.merge_decision import DecidedPair
-from vicw_sleep.resolve.service import EntityResolver
 
 
 class ResolveRequest(Message):
@@ -59,9 +58,7 @@ async def run(memory: Memory, request: ResolveRequest, report: Report[JudgedPair
     rules = rules_of(memory.settings.resolve)
     if request.threshold is not None:
         rules = replace(rules, threshold=request.threshold)
-    resolver = EntityResolver(
-        memory.graph, memory.registry, progress=report.progress, on_pair=lambda pair: report.item(_judged(pair))
-    )
+    resolver = replace(resolver_of(memory), progress=report.progress, on_pair=lambda pair: report.item(_judged(pair)))
     done = await resolver.run(rules, now=now(), dry=request.dry_run, max_pairs=request.limit)
     return ResolveResult(names=done.names, pairs=done.pairs, merged=done.merged, split=done.split)
 
