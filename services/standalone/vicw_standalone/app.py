@@ -14,7 +14,6 @@ from vicw_runtime.http import KeyGate, create_app, is_loopback
 from vicw_runtime.http.serve import serve as serve_app
 from vicw_runtime.operations.router import OperationServer
 from vicw_standalone import __version__
-from vicw_standalone.admin import create_router as admin_router
 from vicw_standalone.operations import OPERATIONS
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.wiring import Standalone
@@ -71,7 +70,6 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
     app.include_router(retrieval_router(standalone.retrieval_ports, gate))
 
     app.include_router(operations.router(gate))
-    app.include_router(admin_router(lambda: standalone.reindexing, lambda: standalone.indexes.read_index, gate))
     return app
 
 

@@ -133,3 +133,4 @@ REVOKE_KEY = Operation(
     opening=Opening.STORES,
     owner_only=True,
 )
+OPERATIONS = (CREATE_KEY, LIST_KEYS, REVOKE_KEY)

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from vicw_ingest.pipeline import job_status
+from vicw_ingest.response.job_status import job_status
 from vicw_runtime.operations import NoItem, Opening, Operation, Report, Stores
 from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt
 from vicw_shared.wire.ingest import JobStatus
@@ -132,3 +132,4 @@ REPLAY = Operation(
     run=run_replay,
     opening=Opening.STORES,
 )
+OPERATIONS = (LIST_FAILURES, SHOW_JOB, REPLAY)

@@ -112,3 +112,4 @@ WIPE = Operation(
     item=NoItem,
     run=run_wipe,
 )
+OPERATIONS = (DREAMING, WIPE)

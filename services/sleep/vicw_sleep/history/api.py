@@ -171,3 +171,4 @@ UNDO = Operation(
     item=NoItem,
     run=run_undo,
 )
+OPERATIONS = (LOG, STATUS, UNDO)

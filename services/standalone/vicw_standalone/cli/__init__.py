@@ -13,16 +13,16 @@ from vicw_runtime.keys import cli as keys
 from vicw_runtime.operations.console import INTERRUPTED, problem
 from vicw_shared.errors import InvalidInputError, VicwError
 from vicw_shared.wire.validation_errors import describe
+from vicw_sleep.archive import cli as archive
 from vicw_sleep.check import cli as check
 from vicw_sleep.mirror import cli as mirror
+from vicw_sleep.reindex import cli as reindex
 from vicw_standalone import __version__
 from vicw_standalone.cli import (
-    archive,
     entities,
     maintain,
     models,
     plugins,
-    reindex,
     retrieve,
     serve,
     sleep,
