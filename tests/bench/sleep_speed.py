@@ -30,7 +30,7 @@ from vicw_ingest.pipeline import ingest
 from vicw_shared.ports import Lane
 from vicw_shared.settings import ConsolidationSettings
 from vicw_shared.wire.ingest import IngestRequest
-from vicw_sleep.consolidation.job import consolidate_slice
+from vicw_sleep.consolidation.job import consolidate_slice, consolidation_of
 from vicw_standalone.wiring import Standalone
 
 ASLEEP = ConsolidationSettings(hours=0, used_hours=0)
@@ -69,7 +69,7 @@ async def sleep(standalone: Standalone, embedder: Timed) -> None:
     began = time.perf_counter()
     events = macros = refused = turns = 0
     mark = None
-    while (done := await consolidate_slice(standalone.asleep.consolidation(), ASLEEP, mark)) is not None:
+    while (done := await consolidate_slice(consolidation_of(standalone.memory()), ASLEEP, mark)) is not None:
         events, macros, refused, turns = events + done.events, macros + done.macros, refused + done.refused, turns + 1
         if (mark := done.next) is None:
             break

@@ -17,7 +17,7 @@ SERVICE_FILES = {"__main__", "api", "app", "settings", "wiring", "worker"}
 OWN_FILES = {
     "bench": {"cli", "filling", "metrics", "report", "runs", "sets", "targets"},
     "embedding": {"fetch", "metrics"},
-    "ingest": {"commit", "pipeline"},
+    "ingest": {"commit", "pipeline", "telemetry"},
     "retrieval": {"pipeline", "ports"},
     "sleep": {"beat"},
 }

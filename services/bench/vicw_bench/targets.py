@@ -22,6 +22,7 @@ from vicw_shared.ports import NO_MODEL, Embedder, MaintenanceStep, Nodes, Steps,
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
+from vicw_sleep.consolidation.job import consolidation_of
 from vicw_sleep.consolidation.service import Consolidation, OnBatch
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.wiring import Standalone
@@ -92,7 +93,7 @@ class LocalTarget:
 
     def consolidation(self, told: OnBatch) -> Consolidation:
         """Return what consolidates old Events."""
-        return self._standalone.asleep.consolidation(told)
+        return replace(consolidation_of(self._standalone.memory()), on_batch=told)
 
     def steps(self, task: str) -> AsyncIterator[list[MaintenanceStep]]:
         """Yield what a task of the sleep cycle did, page by page, the latest first."""

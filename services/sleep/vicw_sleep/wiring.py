@@ -2,81 +2,56 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from vicw_runtime.background_throttle import RemoteLoadThrottle, throttled, yield_to_event_loop
-from vicw_runtime.indexes import Indexes
 from vicw_runtime.model_servers.openai_language import open_language_model
+from vicw_runtime.operations import Memory
 from vicw_runtime.platform.wiring import PlatformWiring
-from vicw_runtime.queue.celery_queue import CeleryQueue
+from vicw_runtime.queue.celery_queue import EXTRACT, EXTRACT_QUEUE, CeleryQueue
 from vicw_runtime.throttled_indexes import throttled_indexes
-from vicw_shared.extensions import load_extractor
-from vicw_sleep.consolidation.llm_requests import LlmRequester, llm_requester
-from vicw_sleep.consolidation.service import Consolidation, OnBatch
-from vicw_sleep.dream.service import Dreamer
-from vicw_sleep.resolve.service import EntityResolver
+from vicw_sleep.consolidation.job import consolidation_of
+from vicw_sleep.consolidation.service import Consolidation
+from vicw_sleep.mirror.service import Mirror
 from vicw_sleep.settings import SleepServiceSettings
-from vicw_stores.neo4j import Neo4jGraphStore
 
 
 class SleepWiring(PlatformWiring):
-    """The open engines."""
+    """The open engines, and the memory that the jobs work on."""
 
     def __init__(self, settings: SleepServiceSettings, *, gives_way: bool = False) -> None:
         """``gives_way``: throttle background work while the retrieval service answers questions."""
         super().__init__(settings.platform)
-        self._gives_way = gives_way
-        self._throttle: RemoteLoadThrottle | None = None
         self.settings = settings
-        self._queue = CeleryQueue(settings.redis)
-        self._stack.push_async_callback(self._queue.close)
-        self._llm: LlmRequester | None = None
-        if settings.llm.enabled and settings.consolidation.llm:
-            model = open_language_model(settings.llm)
-            self._stack.push_async_callback(model.close)
-            self._llm = llm_requester(model, settings.llm)
+        self.memory: Memory
+        self.consolidation: Consolidation
+        self._gives_way = gives_way
 
     async def _build(self) -> None:
+        settings, graph, indexes = self.settings, self.engines.graph, self.engines.indexes
+        keys, yield_now = graph.key_ring, yield_to_event_loop
+        queue = CeleryQueue(settings.redis)
+        extraction_queue = CeleryQueue(settings.redis, task=EXTRACT, queue=EXTRACT_QUEUE)
+        self._stack.push_async_callback(queue.close)
+        self._stack.push_async_callback(extraction_queue.close)
+        model = open_language_model(settings.llm) if settings.llm.enabled else None
+        if model is not None:
+            self._stack.push_async_callback(model.close)
+        mirror = Mirror.of(graph, settings.mirror)  # one on another machine is rebuilt by its own process
         if self._gives_way:
-            self._throttle = RemoteLoadThrottle(
-                self.engines.graph.uses.seconds_since_question, self.settings.sleep.rest_factor
-            )
-
-    @property
-    def graph(self) -> Neo4jGraphStore:
-        """The graph; throttled if the worker gives way."""
-        graph = self.engines.graph
-        return graph if self._throttle is None else throttled(graph, self._throttle)
-
-    @property
-    def indexes(self) -> Indexes:
-        """The indexes; throttled if the worker gives way."""
-        indexes = self.engines.indexes
-        return indexes if self._throttle is None else throttled_indexes(indexes, self._throttle)
-
-    def consolidation(self, on_batch: OnBatch | None = None) -> Consolidation:
-        """Return the consolidation use case; ``on_batch`` is called for each batch."""
-        consolidation = Consolidation(
-            self.graph,
-            self.engines.graph.pending_extractions,
-            self.indexes,
-            self.registry,
-            self._queue,
-            chunk_chars=self.settings.ingest.chunk_chars,
-            llm=self._llm,
-            yield_to_foreground=yield_to_event_loop if self._throttle is None else self._throttle.yield_to_foreground,
+            throttle = RemoteLoadThrottle(graph.uses.seconds_since_question, settings.sleep.rest_factor)
+            graph, indexes = throttled(graph, throttle), throttled_indexes(indexes, throttle)
+            yield_now = throttle.yield_to_foreground
+        self.memory = Memory(
+            settings=settings,
+            registry=self.registry,
+            graph=graph,
+            keys=keys,
+            open_vectors=indexes.open_vectors,
+            queue=queue,
+            extraction_queue=extraction_queue,
+            yield_to_foreground=yield_now,
+            indexes=indexes,
+            model=model,
+            index_queued=queue.wake,
+            mirror=mirror if mirror is not None and mirror.path.is_dir() else None,
         )
-        return consolidation if on_batch is None else replace(consolidation, on_batch=on_batch)
-
-    def dream(self) -> Dreamer:
-        """Return the use case that adds auto-tags."""
-        extractor = load_extractor(self.settings.ingest.extractor)
-        return Dreamer(self.graph, self.indexes, self.registry, self._queue, extractor)
-
-    def resolve(self) -> EntityResolver:
-        """Return the use case that merges duplicate entities."""
-        return EntityResolver(self.graph, self.registry)
-
-    async def wake(self) -> None:
-        """Wake the workers that index passages."""
-        await self._queue.wake()
+        self.consolidation = consolidation_of(self.memory)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 
 import structlog
@@ -11,6 +12,7 @@ import structlog
 from vicw_core.archive.import_marker import require_no_import
 from vicw_core.background import in_thread, start_background_task
 from vicw_embedding.process.supervisor import ChatProcess
+from vicw_ingest.erasure.eraser import Eraser
 from vicw_ingest.expiry.service import Expiry
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of
@@ -25,14 +27,13 @@ from vicw_runtime.indexes import Index, Indexes, store_status
 from vicw_runtime.model_servers import openai_language
 from vicw_runtime.model_servers.http_reranker import HttpReranker, open_reranker
 from vicw_runtime.model_servers.openai_language import OpenAILanguageModel
-from vicw_runtime.operations import Memory
 from vicw_runtime.throttled_indexes import throttled_indexes
 from vicw_shared.clock import now
-from vicw_shared.errors import ModelMismatchError, StorageFullError
+from vicw_shared.errors import ModelMismatchError, StorageFullError, VicwError
 from vicw_shared.extensions import NOTHING_EXTRACTED, load_extractor, load_registries
 from vicw_shared.ports import Embedder, VectorStore
 from vicw_shared.settings import LlmSettings
-from vicw_sleep.consolidation.llm_requests import llm_requester
+from vicw_sleep.mirror.service import Mirror
 from vicw_sleep.reconcile.receipts import forget_receipts
 from vicw_sleep.reconcile.service import reconcile
 from vicw_sleep.reindex.background import BackgroundReindexing
@@ -42,8 +43,9 @@ from vicw_sleep.schedule.cron import Schedule
 from vicw_sleep.schedule.jobs import ScheduledJob, schedules
 from vicw_standalone import scheduled_jobs
 from vicw_standalone.embedders import Embedders
+from vicw_standalone.engine_files import EmbeddedFiles
 from vicw_standalone.index_engines.edge import EdgeIndexes, IndexFolders
-from vicw_standalone.maintenance import Maintenance
+from vicw_standalone.memory import ServedMemory
 from vicw_standalone.model_choice import REINDEX_ADVICE, remedy, vectors_of
 from vicw_standalone.settings import StandaloneSettings
 from vicw_stores.data_dir import DataDir
@@ -58,6 +60,8 @@ from vicw_stores.sqlite.keys import SqliteKeyRing
 _START_SECONDS = 300.0
 """A large file may have to be read from a slow disk."""
 _STOP_SECONDS = 1.0
+_INDEX_SECONDS = 60.0
+"""Longest time that an erasure waits for what is queued for the index."""
 
 
 async def open_language_model(settings: LlmSettings, stack: AsyncExitStack) -> OpenAILanguageModel | None:
@@ -79,6 +83,7 @@ async def open_language_model(settings: LlmSettings, stack: AsyncExitStack) -> O
 
 
 _log = structlog.get_logger()
+_IMPORT_POLL_SECONDS = 5.0
 _RECEIPT_CLEANUP_SECONDS = 1.0
 _MAPPED_WITHOUT_VECTORS_MB = 32
 """Mapped memory of the graph in a store without vectors, to keep resident memory under 512 MB."""
@@ -93,6 +98,8 @@ class Standalone:
         self.registry = load_registries().edges
         self.embedders = Embedders(settings, *filter(None, embedders))
         self._stack = contextlib.AsyncExitStack()
+        self._jobs = contextlib.AsyncExitStack()
+        self._jobs_lock = asyncio.Lock()
         self._throttle = BackgroundThrottle(settings.sleep.rest_factor)
         self._outage = CircuitBreaker()
         self._uses = UsageCounter() if settings.retrieval.count_uses else None
@@ -102,7 +109,6 @@ class Standalone:
         self.indexes: Indexes
         self.indexer: Indexer
         self.expiry: Expiry
-        self.asleep: Maintenance
         self.index_engine: EdgeIndexes
         self.reindexing: BackgroundReindexing
         self.extractor: PendingExtractor | None
@@ -157,15 +163,6 @@ class Standalone:
             self._reranker = open_reranker(self.settings.rerank)
             self._stack.push_async_callback(self._reranker.close)
         self._model = await open_language_model(self.settings.llm, self._stack)
-        self.asleep = Maintenance(
-            self.settings,
-            self.registry,
-            self.graph,
-            self.indexes,
-            self.indexer,
-            courtesy=self._throttle,
-            asking=llm_requester(self._model, self.settings.llm),
-        )
         self.extractor = self._open_extractor()
         self._ingest = IngestPorts.of(
             self.graph,
@@ -176,7 +173,15 @@ class Standalone:
             extractor=load_extractor(self.settings.ingest.extractor),
             model=ExtractionBackend(self.extractor, self.extractor) if self.extractor is not None else None,
         )
-        self.index_engine = EdgeIndexes(storage.data_dir, self.folders, self.embedders, self.indexes, self.indexer)
+        self.index_engine = EdgeIndexes(
+            storage.data_dir,
+            self.folders,
+            self.embedders,
+            self.indexes,
+            self.indexer,
+            self.graph,
+            lambda vectors: throttled(vectors, self._throttle),
+        )
         self._stack.push_async_callback(self.index_engine.close)
         self.reindexing = BackgroundReindexing(Reindexing(self.graph, self.index_engine))
         self._stack.push_async_callback(self.reindexing.close)
@@ -231,19 +236,48 @@ class Standalone:
         """The embedder of the index in use."""
         return self.indexes.read_index.embedder
 
+    async def finish_erasures(self) -> None:
+        """Finish what interrupted erasures selected, before anything is answered. A failure is logged."""
+        try:
+            await Eraser(self.graph, self.indexes, self.registry).finish_interrupted()
+        except VicwError as error:
+            _log.warning("an interrupted erasure could not be finished: `vicw forget resume`", error=error.detail)
+
     def start_indexer(self) -> None:
         """Start the indexer, the scheduled jobs and the rebuilding of a lost index, until ``close``."""
         if self._ingest.extractor is None:
             _log.info(NOTHING_EXTRACTED)
         start_background_task(self.indexer.run(), self._stack, "indexer")
-        start_background_task(self.expiry.run(self.settings.ingest.expiry_seconds), self._stack, "expiry")
         if self._uses is not None:
             start_background_task(self._uses.keep_flushing(self.graph.uses), self._stack, "uses")
-        for name, work in scheduled_jobs.work(self.settings, self.asleep, self.schedules):
-            start_background_task(work, self._stack, name)
         if self.extractor is not None:
             start_background_task(self.extractor.run(), self._stack, "extractor")
         start_background_task(rebuild(self.graph, self.indexes, self._mark_compared), self._stack, "rebuilding")
+        self._stack.push_async_callback(self._jobs.aclose)
+        self._start_jobs()
+
+    def _start_jobs(self) -> None:
+        start_background_task(self._run_jobs(), self._jobs, "jobs")
+
+    async def _run_jobs(self) -> None:
+        """Run the jobs that change what is stored, once no import is incomplete: they must not meet half of one."""
+        while await self.graph.archive.import_mark() is not None:  # noqa: ASYNC110 - another process may end it
+            await asyncio.sleep(_IMPORT_POLL_SECONDS)
+        async with contextlib.AsyncExitStack() as running:
+            start_background_task(self.expiry.run(self.settings.ingest.expiry_seconds), running, "expiry")
+            for name, work in scheduled_jobs.work(self.memory(), self.schedules):
+                start_background_task(work, running, name)
+            await asyncio.Event().wait()
+
+    @contextlib.asynccontextmanager
+    async def without_jobs(self) -> AsyncIterator[None]:
+        """Stop the jobs for the block, one block at a time; they start again after it."""
+        async with self._jobs_lock:
+            await self._jobs.aclose()
+            try:
+                yield
+            finally:
+                self._start_jobs()
 
     async def close(self) -> None:
         """Close everything in reverse order. Safe to call twice."""
@@ -280,10 +314,10 @@ class Standalone:
         """Return the metrics of the embedding process; empty while there is none or it does not answer."""
         return await self.embedders.metrics(self.indexes.read_index.model)
 
-    def memory(self, *, alone: bool = False) -> Memory:
+    def memory(self, *, alone: bool = False) -> ServedMemory:
         """Return the open stores for operations, throttled so that questions run first."""
         indexes = throttled_indexes(self.indexes, self._throttle)
-        return Memory(
+        return ServedMemory(
             settings=self.settings,
             registry=self.registry,
             graph=throttled(self.graph, self._throttle),
@@ -293,10 +327,20 @@ class Standalone:
             extraction_queue=self.extractor or NullQueue(),
             data_dir=self.data_dir.path,
             alone=alone,
+            has_vectors=self.settings.storage.embedder != "none",
             yield_to_foreground=self._throttle.yield_to_foreground,
             indexes=indexes,
             model=self._model,
+            reindexing=self.reindexing,
+            archive_indexes=self.index_engine,
+            without_jobs=self.without_jobs,
+            index_queued=self._index_queued,
+            files=EmbeddedFiles(self.data_dir.path, self.graph, self.folders),
+            mirror=Mirror.of(self.graph, self.settings.mirror),
         )
+
+    async def _index_queued(self) -> None:
+        await self.indexer.drain(seconds=_INDEX_SECONDS)
 
     @property
     def keys(self) -> SqliteKeyRing:

@@ -10,7 +10,7 @@ from typing import Protocol
 from vicw_runtime.background_throttle import Yield, yield_to_event_loop
 from vicw_runtime.indexes import Indexes
 from vicw_shared.model import EdgeRegistry
-from vicw_shared.ports import KeyRing, LanguageModel, Store, VectorStore, WorkQueue
+from vicw_shared.ports import EngineFiles, KeyRing, LanguageModel, MirrorFiles, Store, VectorStore, WorkQueue
 from vicw_shared.settings import (
     ConsolidationSettings,
     DreamSettings,
@@ -51,7 +51,7 @@ class Stores:
     In a server, calls of ``graph`` and of the vectors yield to requests. ``open_vectors`` returns the vector index in
     use, None if the store has no vectors; it raises UnavailableError if the index is missing. ``queue`` and
     ``extraction_queue`` wake the processes that index passages and have items extracted. ``data_dir``: None on a
-    platform. ``alone``: no other process uses the stores.
+    platform. ``alone``: no other process uses the stores. ``has_vectors``: by the settings, passages are embedded.
     """
 
     settings: MemorySettings
@@ -63,12 +63,21 @@ class Stores:
     extraction_queue: WorkQueue
     data_dir: Path | None = None
     alone: bool = False
+    has_vectors: bool = True
     yield_to_foreground: Yield = yield_to_event_loop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory(Stores):
-    """The stores with the embedders of their indexes, and the language model if there is one."""
+    """The stores with the embedders of their indexes, and the language model if there is one.
+
+    ``index_queued`` indexes what is queued for the index, for a limited time, or wakes the processes that do. ``files``
+    are those of the engines, None if these are servers; ``mirror`` is the one of the settings, None if there is none
+    here.
+    """
 
     indexes: Indexes
     model: LanguageModel | None = None
+    index_queued: Callable[[], Awaitable[None]]
+    files: EngineFiles | None = None
+    mirror: MirrorFiles | None = None

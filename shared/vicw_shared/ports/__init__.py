@@ -6,7 +6,7 @@ A port has operations only, never query text: no query language serves two engin
 from vicw_shared.ports.archive import GraphArchive, GraphSnapshot
 from vicw_shared.ports.audit import MAX_UNEXPECTED, ChainLink, GraphAudit
 from vicw_shared.ports.embedder import NO_MODEL, Embedder, Lane, ModelChange, ModelIdentity, Models
-from vicw_shared.ports.erasure import ErasurePart, Erasures
+from vicw_shared.ports.erasure import EngineFiles, ErasurePart, Erasures, MirrorFiles
 from vicw_shared.ports.extraction import Extractor
 from vicw_shared.ports.graph import (
     GraphStore,
@@ -77,6 +77,7 @@ __all__ = [
     "EdgeEnds",
     "Edges",
     "Embedder",
+    "EngineFiles",
     "ErasurePart",
     "Erasures",
     "Extractor",
@@ -101,6 +102,7 @@ __all__ = [
     "LanguageModel",
     "Lookups",
     "MaintenanceStep",
+    "MirrorFiles",
     "ModelChange",
     "ModelIdentity",
     "Models",

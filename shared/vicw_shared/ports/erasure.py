@@ -1,4 +1,4 @@
-"""Port for records of erasures in progress (docs/decisions/0029).
+"""Ports of erasure (docs/decisions/0029): records of erasures in progress, and the files outside the stores' reach.
 
 A record lists the remaining work, so that running the command again finishes an interrupted erasure. It holds no text:
 uids while the graph is emptied, then only hashes of the erased data.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 
@@ -41,4 +42,33 @@ class Erasures(Protocol):
 
     async def end_erasure(self, erasure: str) -> None:
         """Remove the records of an erasure. An unknown erasure is ignored."""
+        ...
+
+
+class EngineFiles(Protocol):
+    """The files of engines that run in this process."""
+
+    @property
+    def data_dir(self) -> Path:
+        """The folder with all of them."""
+        ...
+
+    async def rewrite(self) -> None:
+        """Write all of them anew, so that none has deleted data. The engines answer meanwhile.
+
+        Raises StorageFullError or UnavailableError; the files are as before then.
+        """
+        ...
+
+
+class MirrorFiles(Protocol):
+    """The mirror of a tenant's memory on this machine."""
+
+    @property
+    def path(self) -> Path:
+        """The folder with its pages."""
+        ...
+
+    async def build(self) -> object:
+        """Write it anew. Raises StateConflictError while another process writes to it."""
         ...

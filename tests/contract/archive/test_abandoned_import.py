@@ -21,11 +21,11 @@ from contract.erasure.test_erasure import eraser, find_residue
 from contract.sleep.test_consolidation import sound, tell, turn
 from support.stores.pairs import Side, asked_for, embedded
 from vicw_core.archive.import_marker import mark_abandoned
+from vicw_ingest.erasure.abandoned_import import choose_imported, settle_abandoned
 from vicw_ingest.erasure.record import fingerprints_of
 from vicw_ingest.erasure.selection import ErasureSelection
 from vicw_shared.errors import MissingRecordError, StateConflictError
 from vicw_shared.model import Label
-from vicw_standalone.erasure.embedded import choose_half, settle_half
 
 
 @pytest.fixture(params=["embedded", pytest.param("platform", marks=pytest.mark.servers)])
@@ -38,14 +38,14 @@ async def abandon_import(side: Side) -> None:
     """Erase what an import has brought, prove it, and end it, as ``vicw forget import`` does, or ``resume``."""
     work = eraser(side)
     if await side.graph.archive.import_mark() is not None:
-        wanted = await choose_half(side.graph)
+        wanted = await choose_imported(side.graph)
         await mark_abandoned(side.graph)
         for chosen in wanted:
             await work.begin(chosen)
     pending = await work.pending()
     for erasure in pending:
         await work.run(erasure)
-    await settle_half(side.graph)
+    await settle_abandoned(side.graph)
     for erasure in pending:
         assert await find_residue(side, await fingerprints_of(side.graph.erasures, erasure)) == []
         await side.graph.erasures.end_erasure(erasure)
@@ -73,7 +73,7 @@ async def test_abandoning_an_interrupted_import_erases_only_what_it_brought(
         assert await side.graph.archive.import_mark() is None
         assert await side.graph.record.receipt("v", "key:its key") is not None
         with pytest.raises(MissingRecordError, match="No import broke off"):
-            await choose_half(side.graph)
+            await choose_imported(side.graph)
         await sound(side)
         await imported_in_small_batches(tmp_path / "one", side)
         there = [node for node in (await side.nodes()).values() if node.context != "elsewhere"]
@@ -126,12 +126,12 @@ async def test_an_import_being_abandoned_cannot_be_resumed_or_exported(
     with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):
         patch.setattr("vicw_sleep.archive.importer.PointBuilder.run", away)
         await imported_in_small_batches(tmp_path / "one", side)
-    await settle_half(side.graph)
+    await settle_abandoned(side.graph)
     assert await side.graph.archive.import_mark() is not None, "it broke off, and nobody has given it up"
     revive = kill_writer_after(side, after, behind=True)
     work = eraser(side)
     with suppress(Killed):
-        wanted = await choose_half(side.graph)
+        wanted = await choose_imported(side.graph)
         await mark_abandoned(side.graph)
         for chosen in wanted:
             await work.begin(chosen)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -186,6 +187,21 @@ def test_both_images_install_the_traces_extra() -> None:
     installs = re.findall(r"uv sync .*", dockerfile.replace("${PACKAGES}", packages[0]))
     assert len(installs) == 4
     assert all("--extra traces" in install for install in installs)
+
+
+def test_the_images_are_built_from_every_manifest_of_the_workspace() -> None:
+    dockerfile = (ROOT / "deploy/Dockerfile").read_text("utf-8")
+    members = [ROOT / "shared", ROOT / "client", *(path.parent for path in ROOT.glob("services/*/pyproject.toml"))]
+    names = [str(member.relative_to(ROOT)) for member in members]
+    assert [name for name in names if f"COPY {name}/pyproject.toml {name}/\n" not in dockerfile] == []
+
+
+def test_the_platform_image_has_the_extractor_that_vicw_installs() -> None:
+    dockerfile = (ROOT / "deploy/Dockerfile").read_text("utf-8")
+    installed = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
+    (packages,) = re.findall(r'ARG PACKAGES="(.*)"', dockerfile)
+    assert {"vicw-standalone", "vicw-english"} <= set(installed)
+    assert set(installed) <= set(re.findall(r"--package ([\w-]+)", packages))
 
 
 def test_dockerfile_and_setup_script_pin_the_same_uv_version() -> None:

@@ -19,6 +19,7 @@ from vicw_shared.errors import OverloadedError
 from vicw_shared.ports import GraphStore, VectorStore
 from vicw_shared.wire.retrieve import RetrieveRequest
 from vicw_sleep.consolidation.batches import ConsolidationRules
+from vicw_sleep.consolidation.job import consolidation_of
 
 TURNS, QUESTIONS = 400, 12
 MOST = 26
@@ -95,7 +96,7 @@ async def test_cross_scoring_of_channels_and_statements_is_one_vector_call(memor
 async def fill_and_consolidate(memory: Memory) -> None:
     await fill(memory)
     rules = ConsolidationRules(before=now() + timedelta(hours=1))
-    await memory.standalone.asleep.consolidation().run(rules, now=now())
+    await consolidation_of(memory.standalone.memory()).run(rules, now=now())
     await memory.standalone.indexer.drain()
 
 

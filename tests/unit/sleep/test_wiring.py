@@ -13,7 +13,7 @@ from vicw_sleep.wiring import SleepWiring
 class Graph:
     """Knows when somebody asked, and counts who wants to know."""
 
-    pending_extractions = None
+    pending_extractions = key_ring = open_vectors = None
     looks = 0
 
     def __init__(self) -> None:
@@ -46,9 +46,8 @@ async def test_sleep_operations_yield_to_foreground_requests_if_configured(
     monkeypatch.setattr("vicw_runtime.platform.wiring.open_engines", opened)
     wiring: Any = SleepWiring(SleepServiceSettings.read(), gives_way=gives_way)
     await wiring.open()
-    for graph in (wiring.graph, wiring.consolidation().graph, wiring.dream().graph, wiring.resolve().graph):
-        assert await graph.steps() == 7
+    assert await wiring.memory.graph.steps() == 7
     assert engines.graph.looks == int(gives_way), "once a second"
-    await wiring.consolidation().yield_to_foreground()
-    assert (wiring.consolidation().indexes is engines.indexes) is not gives_way
+    await wiring.memory.yield_to_foreground()
+    assert (wiring.memory.indexes is engines.indexes) is not gives_way
     await wiring.close()

@@ -15,14 +15,18 @@ from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import open_memory
 from unit.standalone.test_sleep_command import fill_with_turns
 from vicw_ingest.eviction.job import evict_slice as forget
+from vicw_ingest.eviction.job import eviction_of
 from vicw_runtime import background_throttle
 from vicw_shared.ports import Lane, Steps
 from vicw_shared.settings import ConsolidationSettings, DreamSettings, EvictionSettings, ResolveSettings
 from vicw_sleep.consolidation.job import consolidate_slice as consolidate
+from vicw_sleep.consolidation.job import consolidation_of
 from vicw_sleep.dream.job import dream_slice as dream
+from vicw_sleep.dream.job import dreamer_of
+from vicw_sleep.reconcile.job import compare
 from vicw_sleep.resolve.job import resolve_slice as resolve
+from vicw_sleep.resolve.job import resolver_of
 from vicw_standalone.app import create_standalone_app
-from vicw_standalone.scheduled_jobs import compare
 from vicw_standalone.wiring import Standalone
 
 
@@ -46,11 +50,11 @@ async def exhaust(turns: AsyncIterator[None]) -> None:
 
 
 NIGHTS: dict[str, Callable[[Standalone], Awaitable[object]]] = {
-    "consolidation": lambda s: consolidate(s.asleep.consolidation(), ConsolidationSettings(hours=0, used_hours=0)),
-    "dream": lambda s: dream(s.asleep.dream(), DreamSettings(hours=0), None),
-    "resolve": lambda s: resolve(s.asleep.resolve(), ResolveSettings(), None),
-    "eviction": lambda s: forget(s.asleep.capacity(), EvictionSettings(items=1)),
-    "reconcile": lambda s: exhaust(compare(s.settings, s.asleep)),
+    "consolidation": lambda s: consolidate(consolidation_of(s.memory()), ConsolidationSettings(hours=0, used_hours=0)),
+    "dream": lambda s: dream(dreamer_of(s.memory()), DreamSettings(hours=0), None),
+    "resolve": lambda s: resolve(resolver_of(s.memory()), ResolveSettings(), None),
+    "eviction": lambda s: forget(eviction_of(s.memory()), EvictionSettings(items=1)),
+    "reconcile": lambda s: exhaust(compare(s.memory())),
 }
 
 

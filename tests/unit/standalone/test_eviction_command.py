@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from support.clients.served import keep_logs
 from support.clients.sleep_command import sleep, without_model
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import open_memory, settings_for
@@ -49,7 +50,8 @@ def items(store: Path) -> int:
 def filled(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     asyncio.run(fill(store))
     without_model(monkeypatch)
-    monkeypatch.setattr("vicw_standalone.cli.maintenance.configure_logs", lambda settings: None)
+    monkeypatch.setattr("vicw_runtime.operations.command.configure_logs", lambda settings: None)
+    keep_logs(monkeypatch)
     monkeypatch.setenv("VICW_EVICTION_DAYS", "0")
     return store
 

@@ -18,11 +18,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from support.clients.served import keep_logs
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import open_memory
+from vicw_ingest.erasure.cli import proven
 from vicw_shared.errors import MissingRecordError
 from vicw_standalone.cli import app
-from vicw_standalone.cli.forget import proven
 from vicw_standalone.wiring import Standalone
 from vicw_stores.edge import EdgeVectorStore
 from vicw_stores.edge.rewrite import recover_all
@@ -35,6 +36,7 @@ WORDS = (b"vermilion", b"lockbox", b"Zeltner", b"zeltner", b"sailcloth", b"halde
 _DRIVER = """
 import sys
 sys.path.insert(0, {tests!r})
+from support.clients.served import keep_logs
 from support.fakes.hash_embedder import HashEmbedder
 from vicw_standalone.wiring import Standalone
 init = Standalone.__init__
@@ -65,7 +67,8 @@ async def fill(store: Path, *, turns: int = 12) -> dict[str, str]:
 @pytest.fixture
 def uids(store: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     found = asyncio.run(fill(store))
-    for group in ("sleep", "forget", "maintain", "archive", "mirror", "jobs"):
+    keep_logs(monkeypatch)
+    for group in ("sleep", "maintain", "maintenance", "archive", "mirror", "jobs"):
         monkeypatch.setattr(f"vicw_standalone.cli.{group}.configure_logs", lambda settings: None, raising=False)
     init = Standalone.__init__
     monkeypatch.setattr(
@@ -293,7 +296,7 @@ def test_an_interrupted_erasure_of_a_tenant_continues(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("vicw_standalone.erasure.embedded.end", die)
+        patch.setattr("vicw_ingest.erasure.service.prove", die)
         assert vicw(store, "forget", "tenant", "default", "-y").exit_code != 0
     done = vicw(store, "forget", *words)
     assert done.exit_code == 0, done.output
@@ -392,5 +395,5 @@ def test_an_erasure_killed_at_any_moment_is_completed_by_resume(uids: dict[str, 
     [(0, "the graph or the vectors; the engines' own files"), (7, "the vectors or 7 bytes of the mirror; the")],
 )
 def test_the_platform_erasure_proof_excludes_the_engines_own_files(read: int, said: str) -> None:
-    assert said in proven(read, platform=True)
-    assert proven(read, platform=False) == f"nothing is left in the store or in {read} bytes of files"
+    assert said in proven(read, files=False)
+    assert proven(read, files=True) == f"nothing is left in the store or in {read} bytes of files"

@@ -14,8 +14,8 @@ from functools import partial
 from itertools import batched
 from operator import methodcaller
 
-from vicw_core.graph.fingerprints import new_key
 from vicw_ingest.dedup.inheritance import Inheritance
+from vicw_ingest.erasure.fingerprints import new_key
 from vicw_ingest.erasure.record import (
     ALL,
     ERASED_UIDS,
@@ -127,6 +127,15 @@ class Eraser:
             await self._seal(notes)
         await self.graph.erasures.count_erasure()
         return done
+
+    async def finish_interrupted(self) -> None:
+        """Finish the erasing that a kill interrupted, so that nothing of it is answered again.
+
+        The proof is left to ``vicw forget resume``. Raises the engines' errors; a new run continues.
+        """
+        notes = await self.graph.erasures.erasures()
+        for erasure in sorted({one.erasure for one in notes if {ITEMS, ERASED_UIDS} & one.body.keys()}):
+            await self.run(erasure)
 
     async def _is_pending(self, erasure: str) -> bool:
         """Return whether an erasure is unfinished. Nodes that exist after its end were stored since."""

@@ -6,15 +6,17 @@ import os
 import tarfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
 from vicw_core.archive import PACKED
 from vicw_core.archive.writer import is_archive
-from vicw_core.graph.fingerprints import WINDOW
+from vicw_ingest.erasure.fingerprints import WINDOW
 from vicw_ingest.erasure.residue_scan import Residue
 
-_BLOCK = 2**22
+_BLOCK = 2**16
+"""Bytes of a block: it fits into a processor's cache, and most of a preallocated file is skipped as empty."""
 _STORE = "graph.sqlite3"
 _PARTIAL = ".partial"
 """Suffix of an export or backup while it is written."""
@@ -33,7 +35,8 @@ def search_files(root: Path, residue: Residue, *, without: Callable[[Path], bool
     done = 0
     for path in sorted(_files(root)):
         if not without(path):
-            with path.open("rb") as file:
+            # The engines remove files while they run: what is gone holds nothing.
+            with suppress(FileNotFoundError), path.open("rb") as file:
                 done += _search(str(path), file, residue)
     return done
 

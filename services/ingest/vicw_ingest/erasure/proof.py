@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vicw_core.graph.fingerprints import Fingerprints
 from vicw_ingest.erasure.eraser import ErasureReport
 from vicw_ingest.erasure.files import UnreadableCopyError, copies_in, search_copy
+from vicw_ingest.erasure.fingerprints import Fingerprints
 from vicw_ingest.erasure.residue_scan import Residue
 
 
@@ -54,6 +55,11 @@ async def prove(fingerprints: Fingerprints, search: Search, folders: list[Path],
     residue = Residue.of(fingerprints)
     proof = ErasureProof(read=await search(residue), empty=not fingerprints.marks)
     proof.places = residue.residual_places()
+    await asyncio.to_thread(_search_copies, proof, residue, folders, data_dir)
+    return proof
+
+
+def _search_copies(proof: ErasureProof, residue: Residue, folders: list[Path], data_dir: Path | None) -> None:
     proof.missing = [folder for folder in folders if not folder.exists()]
     copies = copies_in([folder for folder in folders if folder not in proof.missing], data_dir)
     for copy in copies:
@@ -65,4 +71,3 @@ async def prove(fingerprints: Fingerprints, search: Search, folders: list[Path],
         if residue_of_copy.residual_places():
             proof.copies.append(copy)
     proof.searched = len(copies) if folders else None
-    return proof

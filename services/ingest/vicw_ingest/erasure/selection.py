@@ -52,6 +52,11 @@ class ErasureSelection:
         """Number of items that are selected one by one."""
         return sum(map(len, self.items.values()))
 
+    @property
+    def is_only_mentioned(self) -> bool:
+        """Whether it is of a person whom items of others mention, but whom nothing is by or about."""
+        return bool(self.people) and self.mentioned > 0 and not self.count
+
 
 async def choose_items(graph: GraphStore, tenant: str, ids: Sequence[str], context: str | None) -> ErasureSelection:
     """Select items by their callers' ids or their uids, including consolidated items.

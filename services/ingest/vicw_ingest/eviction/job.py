@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import structlog
 
+from vicw_ingest.erasure.eraser import Eraser
 from vicw_ingest.eviction.policy import EvictionPolicy
 from vicw_ingest.eviction.service import Eviction
+from vicw_runtime.operations import Memory
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.settings import EvictionSettings
@@ -13,9 +15,9 @@ from vicw_shared.settings import EvictionSettings
 _log = structlog.get_logger()
 
 
-def policy_of(settings: EvictionSettings) -> EvictionPolicy:
-    """Return the eviction policy of the settings."""
-    return EvictionPolicy(items=settings.items, half_life=settings.half_life, protected_for=settings.protected_for)
+def eviction_of(memory: Memory) -> Eviction:
+    """Return the eviction of a memory."""
+    return Eviction(memory.graph, Eraser(memory.graph, memory.indexes, memory.registry), memory.queue)
 
 
 async def evict_slice(eviction: Eviction, settings: EvictionSettings) -> bool:
@@ -23,7 +25,7 @@ async def evict_slice(eviction: Eviction, settings: EvictionSettings) -> bool:
     if not settings.items:
         return False
     try:
-        done = await eviction.run(policy_of(settings), now=now(), limit=settings.batch)
+        done = await eviction.run(EvictionPolicy.of(settings), now=now(), limit=settings.batch)
     except VicwError as error:
         _log.warning("eviction stopped; what it has done stands", error=error.detail)
         return False

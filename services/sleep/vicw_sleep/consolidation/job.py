@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from datetime import timedelta
 from typing import Any, NoReturn
@@ -10,11 +10,13 @@ from typing import Any, NoReturn
 import structlog
 
 from vicw_runtime.job_runs import recorded_run
+from vicw_runtime.operations import Memory
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
-from vicw_shared.ports import ArrivalCount, SleepLog
+from vicw_shared.ports import ArrivalCount
 from vicw_shared.settings import ConsolidationSettings
 from vicw_sleep.consolidation.batches import ConsolidationRules
+from vicw_sleep.consolidation.llm_requests import llm_requester
 from vicw_sleep.consolidation.service import Consolidation, ConsolidationReport
 from vicw_sleep.consolidation.source_reader import ContextRef, FlowBookmark
 from vicw_sleep.schedule.cron import Schedule
@@ -22,6 +24,21 @@ from vicw_sleep.schedule.jobs import CATCH_UP_CONSOLIDATION
 from vicw_sleep.schedule.scheduler import SLICE_SECONDS, run_on_schedule, run_slices
 
 _log = structlog.get_logger()
+
+
+def consolidation_of(memory: Memory) -> Consolidation:
+    """Return the consolidation of a memory, whose language model writes the summaries if the settings say so."""
+    settings = memory.settings
+    return Consolidation(
+        memory.graph,
+        memory.graph.pending_extractions,
+        memory.indexes,
+        memory.registry,
+        memory.queue,
+        chunk_chars=settings.ingest.chunk_chars,
+        llm=llm_requester(memory.model, settings.llm) if settings.consolidation.llm else None,
+        yield_to_foreground=memory.yield_to_foreground,
+    )
 
 
 def rules_of(settings: ConsolidationSettings) -> ConsolidationRules:
@@ -122,11 +139,9 @@ async def _grown(consolidation: Consolidation, settings: ConsolidationSettings) 
     return ContextRun(contexts[0]) if contexts else None
 
 
-async def keep_consolidating(
-    make_consolidation: Callable[[], Consolidation], settings: ConsolidationSettings, schedule: Schedule, log: SleepLog
-) -> NoReturn:
+async def keep_consolidating(memory: Memory, schedule: Schedule) -> NoReturn:
     """Run slices when they are due, by schedule and by arrivals, for ever."""
-
-    between = run_slices(lambda start: catch_up(make_consolidation(), settings, start))
-    slices = run_slices(lambda mark: consolidate_slice(make_consolidation(), settings, mark))
-    await run_on_schedule(schedule, slices, "consolidation", log, between)
+    consolidation, settings = consolidation_of(memory), memory.settings.consolidation
+    between = run_slices(lambda start: catch_up(consolidation, settings, start))
+    slices = run_slices(lambda mark: consolidate_slice(consolidation, settings, mark))
+    await run_on_schedule(schedule, slices, "consolidation", memory.graph.log, between)

@@ -14,10 +14,10 @@ from vicw_sleep.wiring import SleepWiring
 @chained_task(CONSOLIDATE, "consolidation", FlowBookmark.read, ScheduledJob.CONSOLIDATION)
 async def consolidate(wiring: SleepWiring, start: FlowBookmark | None) -> ConsolidationReport | None:
     """Consolidate a limited number of batches."""
-    return await job.consolidate_slice(wiring.consolidation(), wiring.settings.consolidation, start)
+    return await job.consolidate_slice(wiring.consolidation, wiring.settings.consolidation, start)
 
 
 @chained_task(CATCH_UP, "consolidation of contexts with new items", job.ContextRun.read)
 async def catch_up(wiring: SleepWiring, start: job.ContextRun | None) -> job.CatchUpResult:
     """Consolidate a limited number of batches of a context that has grown."""
-    return await job.catch_up(wiring.consolidation(), wiring.settings.consolidation, start)
+    return await job.catch_up(wiring.consolidation, wiring.settings.consolidation, start)

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NoReturn
 
 import structlog
 
+from vicw_runtime.operations import Memory
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
-from vicw_shared.ports import SleepLog
+from vicw_shared.extensions import load_extractor
 from vicw_shared.settings import DreamSettings
 from vicw_sleep.dream.service import DreamBookmark, Dreamer, DreamReport, DreamRules
 from vicw_sleep.schedule.cron import Schedule
 from vicw_sleep.schedule.scheduler import SLICE_SECONDS, run_on_schedule, run_slices
 
 _log = structlog.get_logger()
+
+
+def dreamer_of(memory: Memory) -> Dreamer:
+    """Return what dreams in a memory."""
+    extractor = load_extractor(memory.settings.ingest.extractor)
+    return Dreamer(memory.graph, memory.indexes, memory.registry, memory.queue, extractor)
 
 
 def rules_of(settings: DreamSettings) -> DreamRules:
@@ -37,8 +43,8 @@ async def dream_slice(
     return done
 
 
-async def keep_dreaming(
-    make_dream: Callable[[], Dreamer], settings: DreamSettings, schedule: Schedule, log: SleepLog
-) -> NoReturn:
+async def keep_dreaming(memory: Memory, schedule: Schedule) -> NoReturn:
     """Run slices when they are due, for ever."""
-    await run_on_schedule(schedule, run_slices(lambda mark: dream_slice(make_dream(), settings, mark)), "dream", log)
+    dreamer = dreamer_of(memory)
+    slices = run_slices(lambda mark: dream_slice(dreamer, memory.settings.dream, mark))
+    await run_on_schedule(schedule, slices, "dream", memory.graph.log)

@@ -14,16 +14,15 @@ from vicw_shared.ports import Store
 from vicw_shared.settings import MirrorSettings
 from vicw_sleep.mirror.relocation import EDITS
 from vicw_sleep.mirror.service import Mirror
-from vicw_sleep.mirror.visibility import MirrorVisibility
 
 _log = structlog.get_logger()
 
 
 async def sync_mirror(graph: Store, settings: MirrorSettings) -> None:
     """Update the mirror, if there is one and its rest is over. A failure is logged and left to the next run."""
-    if settings.path is None:
+    mirror, began = Mirror.of(graph, settings), now()
+    if mirror is None:
         return
-    mirror, began = Mirror(graph, settings.path, settings.tenant, MirrorVisibility(settings.viewer or "")), now()
     try:
         if mirror.rests():
             return

@@ -18,6 +18,7 @@ from vicw_shared.clock import MICROSECONDS, from_us, now, to_us
 from vicw_shared.model import Label
 from vicw_shared.ports import Changes, Items, ItemView, Store, scan_pages
 from vicw_shared.progress import Progress, silent
+from vicw_shared.settings import MirrorSettings
 from vicw_sleep.mirror.atoms import Atom, atom_of
 from vicw_sleep.mirror.folder import Marker, MirrorFolder
 from vicw_sleep.mirror.page_writer import MirrorBuild, MirrorResult
@@ -55,6 +56,13 @@ class Mirror:
     path: Path
     tenant: str
     visibility: MirrorVisibility = field(default_factory=MirrorVisibility)
+
+    @classmethod
+    def of(cls, graph: Store, settings: MirrorSettings) -> Mirror | None:
+        """Return the mirror of the settings; None if they name none."""
+        if settings.path is None:
+            return None
+        return cls(graph, settings.path, settings.tenant, MirrorVisibility(settings.viewer or ""))
 
     async def build(self, progress: Progress = silent) -> MirrorResult:
         """Build a new mirror beside the current one, and swap. A crash before the swap leaves the current one.

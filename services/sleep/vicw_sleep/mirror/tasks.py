@@ -12,5 +12,5 @@ from vicw_sleep.wiring import SleepWiring
 async def mirror(wiring: SleepWiring) -> bool:
     """Update the mirror, if there is one and the sleep cycle is not paused."""
     if not wiring.settings.sleep.paused:
-        await sync_mirror(wiring.graph, wiring.settings.mirror)
+        await sync_mirror(wiring.memory.graph, wiring.settings.mirror)
     return False

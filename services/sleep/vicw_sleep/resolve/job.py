@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NoReturn
 
 import structlog
 
+from vicw_runtime.operations import Memory
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
-from vicw_shared.ports import SleepLog
 from vicw_shared.settings import ResolveSettings
 from vicw_sleep.resolve.service import EntityResolver, ResolveBookmark, ResolveReport, ResolveRules
 from vicw_sleep.schedule.cron import Schedule
 from vicw_sleep.schedule.scheduler import SLICE_SECONDS, run_on_schedule, run_slices
 
 _log = structlog.get_logger()
+
+
+def resolver_of(memory: Memory) -> EntityResolver:
+    """Return what merges the entities of a memory."""
+    return EntityResolver(memory.graph, memory.registry)
 
 
 def rules_of(settings: ResolveSettings) -> ResolveRules:
@@ -44,10 +48,8 @@ async def resolve_slice(
     return done
 
 
-async def keep_resolving(
-    make_resolve: Callable[[], EntityResolver], settings: ResolveSettings, schedule: Schedule, log: SleepLog
-) -> NoReturn:
+async def keep_resolving(memory: Memory, schedule: Schedule) -> NoReturn:
     """Run slices when they are due, for ever."""
-    await run_on_schedule(
-        schedule, run_slices(lambda mark: resolve_slice(make_resolve(), settings, mark)), "resolve", log
-    )
+    resolver = resolver_of(memory)
+    slices = run_slices(lambda mark: resolve_slice(resolver, memory.settings.resolve, mark))
+    await run_on_schedule(schedule, slices, "resolve", memory.graph.log)

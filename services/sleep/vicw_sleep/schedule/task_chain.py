@@ -46,7 +46,7 @@ def chained_task[M: TaskProgress](
         async def run_recorded(wiring: SleepWiring, start: M | None) -> Slice[M] | None:
             if job is None:
                 return await run_slice(wiring, start)
-            async with recorded_run(wiring.graph.log, job, first=start is None) as run:
+            async with recorded_run(wiring.memory.graph.log, job, first=start is None) as run:
                 done = await run_slice(wiring, start)
                 run.failed, run.more = done is None, done is not None and done.next is not None
                 return done

@@ -1,0 +1,47 @@
+"""Job slices of the comparison of the stores: a limited number of pages each, repeated while pages are left."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from functools import partial
+from typing import NoReturn
+
+import structlog
+
+from vicw_runtime.indexes import Indexes
+from vicw_runtime.operations import Memory
+from vicw_shared.clock import now
+from vicw_sleep.reconcile.model import ReconcileBookmark
+from vicw_sleep.reconcile.receipts import forget_receipts
+from vicw_sleep.reconcile.service import reconcile
+from vicw_sleep.schedule.cron import Schedule
+from vicw_sleep.schedule.scheduler import SLICE_SECONDS, run_on_schedule
+
+_log = structlog.get_logger()
+
+
+async def compare(memory: Memory) -> AsyncIterator[None]:
+    """Delete old receipts, then reconcile the stores, unless an index is being rebuilt: that reconciles itself."""
+    graph, indexes, settings = memory.graph, memory.indexes, memory.settings
+    await forget_receipts(graph.record, settings.ingest.receipts_before(now()), seconds=SLICE_SECONDS)
+    bookmark = ReconcileBookmark()
+    while _is_whole(indexes):
+        result = await reconcile(
+            graph.outbox, graph.audit, indexes.read_index.vectors, start=bookmark, pages=settings.sleep.reconcile_pages
+        )
+        if any(result.counts.values()):
+            _log.warning("the stores differed; the vector store is repaired", **result.counts)
+        if result.next is None:
+            return
+        bookmark = result.next
+        yield
+
+
+def _is_whole(indexes: Indexes) -> bool:
+    used = indexes.read_index.model
+    return used.has_vectors and used == indexes.models.used and indexes.rebuilding is None
+
+
+async def keep_reconciling(memory: Memory, schedule: Schedule) -> NoReturn:
+    """Run slices when they are due, for ever."""
+    await run_on_schedule(schedule, partial(compare, memory), "reconcile", memory.graph.log)
