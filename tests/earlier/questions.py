@@ -15,7 +15,7 @@ from support.fakes.hash_embedder import HashEmbedder
 from support.stores.graph_records import Graph
 from support.stores.memory import PATIENT_MS, TYPED_EDGES, settings_for
 from vicw_core.archive.reader import ArchiveReader
-from vicw_ingest.pipeline import job_status
+from vicw_ingest.response.job_status import job_status
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_shared.extensions import load_registries

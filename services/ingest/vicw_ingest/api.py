@@ -10,7 +10,8 @@ from fastapi import APIRouter, Header, Query, Request, Response, Security
 
 from vicw_ingest.identity.api import add_entity_routes
 from vicw_ingest.knowledge.page_list import list_pages
-from vicw_ingest.pipeline import IngestPorts, ingest, job_status
+from vicw_ingest.pipeline import IngestPorts, ingest
+from vicw_ingest.response.job_status import job_status
 from vicw_ingest.versions.retraction import retract
 from vicw_runtime.http import Gate, bearer_scheme, refusals, tenant_of
 from vicw_shared.model.keys import Right

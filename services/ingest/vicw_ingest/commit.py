@@ -124,13 +124,12 @@ async def commit(
 
 
 async def _store(plan: WritePlan, transaction: GraphTransaction, registry: EdgeRegistry, now: datetime) -> _Stored:
-    chains = Chains(transaction, registry, now)
-    retirement = Retirement(transaction, registry, now, chains)
     replaced, retired, carried = plan.items.replaced, Retired(), list[Edge]()
     with ingesting("chain"):
         if replaced:
-            carried, retired = await History(transaction, registry, now, retirement).replace(replaced)
-        chain_edges = await chains.place([n for n in plan.items.nodes.values() if n.label is Label.EVENT])
+            carried, retired = await History(transaction, registry, now).replace(replaced)
+        events = [node for node in plan.items.nodes.values() if node.label is Label.EVENT]
+        chain_edges = await Chains(transaction, registry, now).place(events) if events else []
     nodes = plan.graph.nodes
     edges = [*plan.graph.edges, *chain_edges, *carried]
     edges += plan.duplicate_links.edges(plan.items.nodes, EdgeFactory(registry, now))
@@ -143,7 +142,9 @@ async def _store(plan: WritePlan, transaction: GraphTransaction, registry: EdgeR
             links = await pages.write(plan.pages.changed, plan.pages.former)
         if retired.neighbours:
             uids, ids = {node.uid for node in nodes}, {edge.id for edge in edges}
-            await retirement.retire_unsupported(retired, plan.root.context, stored_nodes=uids, stored_edges=ids)
+            await Retirement(transaction, registry, now).retire_unsupported(
+                retired, plan.root.context, stored_nodes=uids, stored_edges=ids
+            )
     to_refresh = {edge.source for edge in (*edges, *retired.dropped) if edge.type in IN_PAYLOAD} | retired.heirs
     with ingesting("supersede"):
         slots = {node.uid for node in nodes if node.subtype == ATTRIBUTE} | retired.neighbours

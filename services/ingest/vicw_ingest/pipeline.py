@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import uuid
-from collections import Counter as Counts
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -20,21 +19,20 @@ from datetime import timedelta
 import structlog
 from prometheus_client import Counter
 
+from vicw_ingest.check.service import check
 from vicw_ingest.commit import Committed, ReceiptKeys, commit
 from vicw_ingest.dedup.detector import find_duplicates, without_duplicates
 from vicw_ingest.extraction import extractor
 from vicw_ingest.index.backpressure import Backpressure
 from vicw_ingest.index.indexer import Indexer
-from vicw_ingest.knowledge.pages import KnowledgePage, parse_pages, with_import_links
-from vicw_ingest.llm_queue.requests import ExtractionBackend, finish_extractions, items_to_extract, with_states
+from vicw_ingest.knowledge.pages import KnowledgePage, with_import_links
+from vicw_ingest.llm_queue.requests import ExtractionBackend, finish_extractions, items_to_extract
 from vicw_ingest.plan.drafts import infer_domain, source_of
-from vicw_ingest.plan.limits import check_limits
 from vicw_ingest.plan.service import PlanInput, PlanRules, plan_write
-from vicw_ingest.secrets.request_scan import Masked, mask_secrets
 from vicw_ingest.telemetry import ingesting
 from vicw_shared.clock import now
 from vicw_shared.domains import canonical
-from vicw_shared.errors import FieldProblem, InvalidInputError, MissingRecordError, RetryableError
+from vicw_shared.errors import RetryableError
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.model.extraction import TextExtraction
 from vicw_shared.ports import (
@@ -49,11 +47,10 @@ from vicw_shared.ports import (
 )
 from vicw_shared.settings import IngestSettings, LimitSettings
 from vicw_shared.uids import context_uid
-from vicw_shared.wire.ingest import Extract, ExtractionState, IngestRequest, IngestResponse, JobStatus, PassageFailure
+from vicw_shared.wire.ingest import Extract, IngestRequest, IngestResponse
 
 _log = structlog.get_logger()
 ITEMS = Counter("vicw_ingest_items_total", "Items accepted, by outcome", ["status"])
-_MAX_FAILURES = 100
 _BY_RULES = frozenset({Extract.RULES, Extract.AUTO, Extract.LLM})
 
 
@@ -114,15 +111,6 @@ class IngestPorts:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """A request within all limits, without secrets: those ``masked``, and the ``pages`` among its items, by index."""
-
-    request: IngestRequest
-    masked: Masked
-    pages: Mapping[int, KnowledgePage]
-
-
-@dataclass(frozen=True, slots=True)
 class Extracted:
     """Extractions by rules, and the pages with the imports that are in their code, by item index."""
 
@@ -140,7 +128,10 @@ async def ingest(
     or StorageFullError (nothing was stored), or UnavailableError.
     """
     with ingesting("check"):
-        checked = await _check(request, tenant, ports)
+        has_model = ports.model is not None
+        checked = await check(request, ports.limits, ports.settings.secrets, has_model=has_model)
+        await ports.pressure.require_room(tenant)
+        ports.indexer.indexes.require_embedders()
     request = checked.request
     with ingesting("deduplicate"):
         duplicates = await find_duplicates(request, tenant, ports.graph, ports.settings.duplicate_chars, now())
@@ -167,20 +158,6 @@ async def ingest(
     return await _index(committed, request, tenant, receipts, ports)
 
 
-async def _check(request: IngestRequest, tenant: str, ports: IngestPorts) -> Checked:
-    """Raise for a request that cannot be stored, before anything is done. Mask its secrets, and parse its pages."""
-    check_limits(request, ports.limits)
-    request, masked = mask_secrets(request, ports.settings.secrets)
-    pages: Mapping[int, KnowledgePage] = {}
-    if any(item.page is not None for item in request.items):
-        # In a thread, so that other requests go on: a long page takes a second.
-        request, pages = await asyncio.to_thread(parse_pages, request, ports.limits)
-    _check_extraction(request, ports.model is not None)
-    await ports.pressure.require_room(tenant)
-    ports.indexer.indexes.require_embedders()
-    return Checked(request, masked, pages)
-
-
 async def _extract(
     request: IngestRequest, tenant: str, pages: Mapping[int, KnowledgePage], ports: IngestPorts
 ) -> Extracted:
@@ -200,7 +177,11 @@ async def _extract(
     instant = now()
     sources = [source_of(request.items[n], domain, instant) for n in selected]
     texts = dict(zip(selected, await extractor.extract(sources, ports.extractor), strict=True))
-    return Extracted(texts, {n: with_import_links(page, texts.get(n)) for n, page in pages.items()})
+    linked = {n: with_import_links(page, texts[n]) for n, page in pages.items() if n in texts}
+    return Extracted(
+        {**texts, **{n: text for n, (_, text) in linked.items()}},
+        {**pages, **{n: page for n, (page, _) in linked.items()}},
+    )
 
 
 async def _index(
@@ -239,45 +220,6 @@ async def _wake(queue: WorkQueue) -> None:
         await queue.wake()
 
 
-async def job_status(
-    job: str, tenant: str, record: StoreRecord, outbox: Outbox, pending_extractions: PendingExtractions
-) -> JobStatus:
-    """Return the progress of a job. Raises MissingRecordError for a job that this tenant does not have."""
-    receipt = await record.receipt(tenant, f"job:{job}")
-    if receipt is None:
-        raise MissingRecordError(f"There is no job {job!r}")
-    result = await with_states(IngestResponse.model_validate(receipt.body), tenant, pending_extractions)
-    states = Counts(item.extraction for item in result.items)
-    items = [item.uid for item in result.items]
-    backlog = await outbox.count_unindexed(tenant, items)
-    failures = await outbox.failures(tenant, _MAX_FAILURES, items=items) if backlog.waiting or backlog.dead else []
-    ids = {item.uid: item.id for item in result.items}
-    return JobStatus(
-        job=job,
-        status="running" if backlog.waiting else "failed" if backlog.dead else "done",
-        # Left out while the job runs: it may be large, and clients poll.
-        result=None if backlog.waiting else result,
-        created_at=receipt.created_at,
-        items=len(result.items),
-        passages_waiting=backlog.waiting,
-        passages_failed=backlog.dead,
-        extractions_waiting=states[ExtractionState.PENDING],
-        extractions_failed=states[ExtractionState.FAILED],
-        failures=tuple(
-            PassageFailure(
-                id=ids.get(f.item),
-                uid=f.item,
-                passage=f.point_id,
-                tries=f.tries,
-                error=f.error,
-                since=f.since,
-                dead=f.dead,
-            )
-            for f in failures
-        ),
-    )
-
-
 async def _convert_to_job(
     response: IngestResponse, request: IngestRequest, tenant: str, receipts: ReceiptKeys, ports: IngestPorts
 ) -> IngestResponse:
@@ -293,25 +235,3 @@ async def _convert_to_job(
         _log.warning("a job could not be recorded; its items are durable", error=str(error))
         return response
     return with_job
-
-
-def _check_extraction(request: IngestRequest, has_model: bool) -> None:
-    """Raise InvalidInputError for an unavailable extraction mode, or for extractions that contradict the mode."""
-    if request.extract is Extract.LLM and not has_model:
-        raise InvalidInputError(
-            FieldProblem(
-                "extract",
-                'is "llm", and there is no language model here',
-                "Use auto, caller, rules or none, or have VICW_LLM_URL set",
-            )
-        )
-    if request.extract is Extract.NONE:
-        given = [index for index, item in enumerate(request.items) if item.extraction]
-        if given:
-            raise InvalidInputError(
-                FieldProblem(
-                    f"items[{given[0]}].extraction",
-                    'is given although extract is "none"',
-                    'Remove it, or use extract "caller"',
-                )
-            )

@@ -28,7 +28,8 @@ from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of
 from vicw_ingest.knowledge.page_list import list_pages
 from vicw_ingest.llm_queue.requests import ExtractionBackend
-from vicw_ingest.pipeline import IngestPorts, ingest, job_status
+from vicw_ingest.pipeline import IngestPorts, ingest
+from vicw_ingest.response.job_status import job_status
 from vicw_ingest.versions.retraction import retract
 from vicw_retrieval.access.scope import scope_of
 from vicw_retrieval.pipeline import retrieve

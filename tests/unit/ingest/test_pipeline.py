@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from support.stores.memory import Memory
-from vicw_ingest.pipeline import job_status
+from vicw_ingest.response.job_status import job_status
 from vicw_shared.errors import (
     ForbiddenEdgeError,
     InvalidInputError,

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from vicw_core.consolidation.restore import Restorer
-from vicw_core.graph.chains import Chains
 from vicw_ingest.erasure.orphans import drop_unproven_names, find_orphans, is_named_entity
 from vicw_ingest.knowledge.page_graph import remove_pages
 from vicw_ingest.versions.retirement import Retired, Retirement
@@ -75,8 +74,7 @@ class ErasureTransaction:
         if not items:
             return macros
         live = [item for item in items if item.retired_at is None]
-        chains = Chains(self.transaction, self.registry, self.now)
-        retirement = Retirement(self.transaction, self.registry, self.now, chains)
+        retirement = Retirement(self.transaction, self.registry, self.now)
         retired = await retirement.retire(live, dict.fromkeys(item.uid for item in live))
         await remove_pages(self.transaction, self.registry, self.now, live)
         edges = await self._incident_edges([item.uid for item in items])

@@ -17,7 +17,6 @@ from typing import NoReturn
 import structlog
 from prometheus_client import Counter
 
-from vicw_core.graph.chains import Chains
 from vicw_ingest.knowledge.page_graph import remove_pages
 from vicw_ingest.versions.retirement import Retirement
 from vicw_ingest.versions.supersession import Supersession
@@ -80,7 +79,7 @@ class Expiry:
         async def work(transaction: GraphTransaction) -> int:
             nodes = (await transaction.nodes(uids)).values()
             expired = [node for node in nodes if node.retired_at is None and _is_expired(node, instant)]
-            retirement = Retirement(transaction, self.registry, instant, Chains(transaction, self.registry, instant))
+            retirement = Retirement(transaction, self.registry, instant)
             retired = await retirement.retire(expired, {node.uid: node.expires_at for node in expired})
             await remove_pages(transaction, self.registry, instant, expired)
             await retirement.retire_unsupported(retired, context)

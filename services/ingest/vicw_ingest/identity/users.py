@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import batched
 
 from vicw_core.graph.canonical import DISTINCT_FROM
-from vicw_ingest.extraction.linking.name_match import GUESSES
+from vicw_ingest.plan.linking.name_match import GUESSES
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.edges import IS_PERSON, SOURCE_ITEM
 from vicw_shared.ports import Direction, GraphTransaction, Lookups

@@ -174,24 +174,23 @@ def _title_of_path(folder: str, path: str) -> str:
     return words[0].upper() + words[1:]
 
 
-def with_import_links(page: KnowledgePage, extraction: TextExtraction | None) -> KnowledgePage:
-    """Return the page with the imports of its code as links, and remove these from its extraction.
+def with_import_links(page: KnowledgePage, extraction: TextExtraction) -> tuple[KnowledgePage, TextExtraction]:
+    """Return the page with the imports of its code as links, and its extraction without these.
 
-    For prose pages, paths that the page links to are removed: they are resolved when the page is written.
+    The extraction of a prose page loses the paths that the page links to: they are resolved when the page is written.
     """
-    if extraction is None:
-        return page
     if page.kind != FILE:
         linked_paths = " ".join(link.target for link in page.links)
         paths = {entity.key for entity in extraction.entities if entity.kind == FILE and entity.name in linked_paths}
-        extraction.entities = [entity for entity in extraction.entities if entity.key not in paths]
-        extraction.relations = [link for link in extraction.relations if paths.isdisjoint((link.source, link.target))]
-        return page
+        entities = [entity for entity in extraction.entities if entity.key not in paths]
+        relations = [link for link in extraction.relations if paths.isdisjoint((link.source, link.target))]
+        return page, replace(extraction, entities=entities, relations=relations)
     ends = {link.target for link in extraction.relations if link.type == "DEPENDS_ON" and link.desc == _IMPORTS}
-    extraction.relations = [link for link in extraction.relations if link.target not in ends]
+    relations = [link for link in extraction.relations if link.target not in ends]
     modules = [entity for entity in extraction.entities if entity.key in ends]
-    extraction.entities = [entity for entity in extraction.entities if entity.key not in ends]
+    entities = [entity for entity in extraction.entities if entity.key not in ends]
     links = (
         PageLink(LinkKind.IMPORT, f"/{entity.name}" if entity.kind == FILE else entity.name, 0) for entity in modules
     )
-    return replace(page, links=tuple(dict.fromkeys((*page.links, *links))))
+    page = replace(page, links=tuple(dict.fromkeys((*page.links, *links))))
+    return page, replace(extraction, entities=entities, relations=relations)

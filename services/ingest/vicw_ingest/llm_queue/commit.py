@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from vicw_ingest.extraction.linking.model import ItemExtraction
 from vicw_ingest.plan.builder import GraphBuilder
+from vicw_ingest.plan.linking.model import ItemExtraction
 from vicw_ingest.versions.supersession import Supersession
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import DESCRIPTION

@@ -14,13 +14,13 @@ from prometheus_client import Counter
 from vicw_core.graph.edge_factory import CALLER, EdgeFactory
 from vicw_ingest.extraction.acyclic import ORDERED, rejected_edges
 from vicw_ingest.extraction.caller import EdgeEnd
-from vicw_ingest.extraction.linking.known_entities import KnownEntities
-from vicw_ingest.extraction.linking.linker import EntityLinker
-from vicw_ingest.extraction.linking.model import ItemExtraction
-from vicw_ingest.extraction.linking.previous_turn import previous_turns
 from vicw_ingest.identity.users import STATED_BY, USER, UserPersons
 from vicw_ingest.plan.caller_extraction import CallerParts, caller_parts, item_ends
 from vicw_ingest.plan.drafts import ItemDraft, speaker_subtype
+from vicw_ingest.plan.linking.known_entities import KnownEntities
+from vicw_ingest.plan.linking.linker import EntityLinker
+from vicw_ingest.plan.linking.model import ItemExtraction
+from vicw_ingest.plan.linking.previous_turn import previous_turns
 from vicw_ingest.plan.named_entities import NamedEntities, find_subjects
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node

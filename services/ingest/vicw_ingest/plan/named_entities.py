@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from vicw_ingest.extraction.linking.name_match import GUESSES
 from vicw_ingest.identity.canonical_names import CanonicalNames, canonical_names
 from vicw_ingest.plan.drafts import ItemDraft
+from vicw_ingest.plan.linking.name_match import GUESSES
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import Lookups

@@ -35,7 +35,6 @@ class History:
     transaction: GraphTransaction
     registry: EdgeRegistry
     now: datetime
-    retirement: Retirement
 
     async def replace(self, pairs: Sequence[tuple[Node, Node]]) -> tuple[list[Edge], Retired]:
         """Retire the old node of each (old, new) pair, unless it was retracted before.
@@ -45,7 +44,9 @@ class History:
         """
         live = [(old, new) for old, new in pairs if old.retired_at is None]
         retracted = [old.uid for old, _ in pairs if old.retired_at is not None]
-        retired = await self.retirement.retire([old for old, _ in live], {o.uid: self._valid_to(o, n) for o, n in live})
+        ends = {old.uid: self._valid_to(old, new) for old, new in live}
+        retirement = Retirement(self.transaction, self.registry, self.now)
+        retired = await retirement.retire([old for old, _ in live], ends)
         await self._correct_ends(live)
         edges = [*retired.edges, *await self.transaction.edges(retracted, [t.name for t in self.registry])]
         supersedes = [self._supersedes(old, new) for old, new in pairs]

@@ -53,7 +53,6 @@ class Retirement:
     transaction: GraphTransaction
     registry: EdgeRegistry
     now: datetime
-    chains: Chains
 
     async def retire(self, items: Sequence[Node], ends: Mapping[str, datetime | None]) -> Retired:
         """Retire live items, and close the gaps in their chains.
@@ -65,7 +64,7 @@ class Retirement:
         uids = [item.uid for item in items]
         edges = await self.transaction.edges(uids, [t.name for t in self.registry])
         events = await self._retire_nodes(items, ends, edges)
-        await self.chains.unlink(uids)
+        await Chains(self.transaction, self.registry, self.now).unlink(uids)
         item_edges = await self.transaction.edges_from_items(uids)
         history = {*uids, *events}
         dropped = [edge for edge in item_edges if history.isdisjoint((edge.source, edge.target))]

@@ -12,7 +12,6 @@ from datetime import datetime
 import structlog
 from prometheus_client import Counter
 
-from vicw_core.graph.chains import Chains
 from vicw_ingest.knowledge.page_graph import remove_pages
 from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.versions.restore import latest_versions
@@ -75,7 +74,7 @@ async def _commit(
 ) -> _RetractedBatch:
     latest, restored = await latest_versions(transaction, registry, instant, dict.fromkeys(request.ids))
     live = [node for node in latest.values() if node.retired_at is None]
-    retirement = Retirement(transaction, registry, instant, Chains(transaction, registry, instant))
+    retirement = Retirement(transaction, registry, instant)
     retired = await retirement.retire(live, {node.uid: request.ended_at for node in live})
     await remove_pages(transaction, registry, instant, live)
     await retirement.retire_unsupported(retired, request.context)

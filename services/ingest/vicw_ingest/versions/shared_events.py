@@ -8,8 +8,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from vicw_core.language.sentences import sentences
-from vicw_ingest.extraction.linking.events import words_of
 from vicw_ingest.plan.drafts import headline
+from vicw_ingest.plan.linking.events import words_of
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import Direction, GraphTransaction
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from vicw_core.graph.edge_factory import EdgeFactory
-from vicw_ingest.extraction.linking.attribute_claims import CLAIM_RULE, is_claim
+from vicw_ingest.plan.linking.attribute_claims import CLAIM_RULE, is_claim
 from vicw_ingest.versions.claim_comparison import ClaimedValue, agrees, supersedes
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, chain_key

@@ -121,7 +121,7 @@ def show(
     platform: PlatformOption = False,
 ) -> None:
     """Print the progress and the failures of a job, as `GET /ingest/jobs/JOB` answers."""
-    from vicw_ingest.pipeline import job_status
+    from vicw_ingest.response.job_status import job_status
 
     owner = tenant or read_settings(data_dir=data_dir).server.tenant
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import Memory, open_memory
 from vicw_ingest.index.backpressure import Backpressure
-from vicw_ingest.pipeline import job_status
+from vicw_ingest.response.job_status import job_status
 from vicw_shared.errors import OverloadedError, UnavailableError
 from vicw_shared.ports import Backlog, Lane
 from vicw_shared.settings import IngestSettings

@@ -14,7 +14,7 @@ from prometheus_client import REGISTRY
 
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import Memory, open_memory
-from vicw_ingest.pipeline import job_status
+from vicw_ingest.response.job_status import job_status
 from vicw_shared.clock import now
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.ports import Backlog, Lane

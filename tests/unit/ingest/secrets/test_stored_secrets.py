@@ -10,7 +10,8 @@ import pytest
 
 from support.generators.secrets import AWS_KEY, PASSWORD, pem
 from support.stores.memory import Memory
-from vicw_ingest.pipeline import ingest, job_status
+from vicw_ingest.pipeline import ingest
+from vicw_ingest.response.job_status import job_status
 from vicw_shared.errors import InvalidInputError, StateConflictError
 from vicw_shared.wire.ingest import IngestRequest
 

@@ -14,7 +14,7 @@ from functools import partial
 import structlog
 from prometheus_client import Counter
 
-from vicw_ingest.knowledge.bridges.candidates import BridgeCandidates, BridgeSearch, NewPassage
+from vicw_ingest.knowledge.bridges.candidates import BridgeCandidate, BridgeSearch, NewPassage
 from vicw_ingest.knowledge.bridges.evidence import BridgeVerdict
 from vicw_shared.clock import now
 from vicw_shared.errors import RetryableError, VicwError
@@ -64,19 +64,36 @@ class BridgeBuilder:
                 _log.warning("no bridges could be drawn", error=str(error))
 
     async def _draw(self, tenant: str, fresh: Sequence[NewPassage], vectors: VectorStore) -> None:
-        candidates, search = BridgeCandidates(), BridgeSearch(self.graph, vectors, tenant, now(), self.hits)
+        search, candidates = BridgeSearch(self.graph, vectors, tenant, now(), self.hits), list[BridgeCandidate]()
         for passage in fresh:
             if passage.item.retired_at is not None:
                 continue
             page = await search.page_of(passage.item)
             if page is not None:
-                await search.from_page(passage, page, candidates)
+                candidates += await search.from_page(passage, page)
             else:
-                await search.from_memory(passage, candidates)
-        pairs = {ends: v for ends, v in candidates.verdicts.items() if v.confidence >= self.confidence}
-        for context in sorted({candidates.nodes[page].context for page, _ in pairs}):
-            of_context = {ends: v for ends, v in pairs.items() if candidates.nodes[ends[0]].context == context}
+                candidates += await search.from_memory(passage)
+        for context, of_context in self._verdicts_by_context(candidates):
             await self.graph.write(tenant, context, partial(self._store, verdicts=of_context))
+
+    def _verdicts_by_context(
+        self, candidates: Iterable[BridgeCandidate]
+    ) -> list[tuple[str, dict[tuple[str, str], BridgeVerdict]]]:
+        """Return the most certain verdict on each pair of live nodes, by the uids of page and other node."""
+        verdicts: dict[tuple[str, str], BridgeVerdict] = {}
+        contexts: dict[str, str] = {}
+        for page, other, verdict in candidates:
+            if verdict is None or other.retired_at is not None or page.retired_at is not None:
+                continue
+            best = verdicts.get((page.uid, other.uid))
+            if best is None or verdict.confidence > best.confidence:
+                verdicts[page.uid, other.uid] = verdict
+                contexts[page.uid] = page.context
+        by_context: dict[str, dict[tuple[str, str], BridgeVerdict]] = defaultdict(dict)
+        for ends, verdict in verdicts.items():
+            if verdict.confidence >= self.confidence:
+                by_context[contexts[ends[0]]][ends] = verdict
+        return sorted(by_context.items())
 
     async def _store(self, transaction: GraphTransaction, *, verdicts: Mapping[tuple[str, str], BridgeVerdict]) -> None:
         """Store bridges, and keep only the most certain ones of each page and type."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,21 +56,12 @@ class NewPassage:
         return [point.dense for point in (*own, *sentences[:_QUERIES]) if point.dense is not None]
 
 
-@dataclass(slots=True)
-class BridgeCandidates:
-    """Candidates for bridges of one tenant: the best verdict for each pair of ends, and their nodes."""
+class BridgeCandidate(NamedTuple):
+    """A page, a node that a bridge may join to it, and the verdict on the bridge, None if there is to be none."""
 
-    nodes: dict[str, Node] = field(default_factory=dict)
-    verdicts: dict[tuple[str, str], BridgeVerdict] = field(default_factory=dict)
-
-    def add(self, page: Node, other: Node, verdict: BridgeVerdict | None) -> None:
-        """Record a verdict if both nodes are live and no more certain verdict for them is known."""
-        if verdict is None or other.retired_at is not None or page.retired_at is not None:
-            return
-        best = self.verdicts.get((page.uid, other.uid))
-        if best is None or verdict.confidence > best.confidence:
-            self.nodes |= {page.uid: page, other.uid: other}
-            self.verdicts[page.uid, other.uid] = verdict
+    page: Node
+    other: Node
+    verdict: BridgeVerdict | None
 
 
 @dataclass(slots=True)
@@ -92,7 +84,7 @@ class BridgeSearch:
             self._pages[item.uid] = node if is_version else None
         return self._pages[item.uid]
 
-    async def from_memory(self, fresh: NewPassage, candidates: BridgeCandidates) -> None:
+    async def from_memory(self, fresh: NewPassage) -> list[BridgeCandidate]:
         """Find pages that govern or describe a memory, or that it implements."""
         scope = Scope(tenant=self.tenant, now=self.at, subtypes=(PAGE,))
         memory, text = fresh.item, fresh.text
@@ -101,21 +93,25 @@ class BridgeSearch:
             cosines.setdefault(hit.uid, 0.0)
         named = {page.uid: page for page in await self._with_keys(keys_in(text), memory)}
         pages = {page.uid: (page, 0.0) for page in named.values()} | await self._pages_of(cosines)
-        for page, cosine in pages.values():
-            candidates.add(page, memory, judge_bridge(page, memory, text, cosine, by_key=page.uid in named))
+        found = [
+            BridgeCandidate(page, memory, judge_bridge(page, memory, text, cosine, by_key=page.uid in named))
+            for page, cosine in pages.values()
+        ]
         if fresh.is_first:
             spreads = [("MENTIONS", Direction.OUT), ("TAGGED", Direction.OUT)]
             neighbours = await self.graph.expand(self.tenant, [memory.uid], spreads, _MAX_NEIGHBOURS)
-            await self._match_names([neighbour.node for neighbour in neighbours], candidates)
+            found += await self._match_names([neighbour.node for neighbour in neighbours])
+        return found
 
-    async def from_page(self, fresh: NewPassage, page: Node, candidates: BridgeCandidates) -> None:
+    async def from_page(self, fresh: NewPassage, page: Node) -> list[BridgeCandidate]:
         """Find memories that a page describes or governs, code that implements it, and nodes that its title names."""
         scope = Scope(tenant=self.tenant, now=self.at, subtypes_none=_KNOWLEDGE)
         subjects = subjects_in(page)
         if page.subtype == FILE:
-            for other in await self._with_keys(keys_in(fresh.text), page):
-                candidates.add(other, page, judge_bridge(other, page, fresh.text, 0.0, by_key=True))
-            return
+            named_pages = await self._with_keys(keys_in(fresh.text), page)
+            verdicts = [judge_bridge(other, page, fresh.text, 0.0, by_key=True) for other in named_pages]
+            return [BridgeCandidate(o, page, verdict) for o, verdict in zip(named_pages, verdicts, strict=True)]
+        found: list[BridgeCandidate] = []
         cosines = await self._similar(scope, fresh)
         if fresh.is_first:
             words = " ".join([page.name, *map(str, page.aliases), *subjects.keys])
@@ -125,7 +121,7 @@ class BridgeSearch:
             for hit in await self.graph.find(code, " ".join(subjects.keys), 4 * self.hits) if subjects.keys else ():
                 cosines.setdefault(hit.uid, 0.0)
             named = await look_up(self.graph, self.tenant, list(names_of(page)), limit=_NAMESAKES)
-            await self._match_names([node for nodes in named.values() for node in nodes], candidates, page)
+            found += await self._match_names([node for nodes in named.values() for node in nodes], page)
         texts = await self.graph.texts(self.tenant, list(cosines))
         items = await self._items_of(cosines)
         for chunk, item in items.items():
@@ -134,7 +130,9 @@ class BridgeSearch:
                 text = texts.get(chunk, "")
                 keys = [key for key in keys_in(text) if key in subjects.keys]
                 by_key = any(named.uid == page.uid for named in await self._with_keys(keys, other))
-                candidates.add(page, other, judge_bridge(page, other, text, cosines[chunk], by_key=by_key))
+                verdict = judge_bridge(page, other, text, cosines[chunk], by_key=by_key)
+                found.append(BridgeCandidate(page, other, verdict))
+        return found
 
     async def _similar(self, scope: Scope, fresh: NewPassage) -> dict[str, float]:
         """Return the passages most similar to a passage or its statements, with the best cosine of each."""
@@ -176,9 +174,7 @@ class BridgeSearch:
             referenced += closest if len(closest) == 1 else ()
         return referenced
 
-    async def _match_names(
-        self, targets: Sequence[Node], candidates: BridgeCandidates, page: Node | None = None
-    ) -> None:
+    async def _match_names(self, targets: Sequence[Node], page: Node | None = None) -> list[BridgeCandidate]:
         """Find pages, or test this page, whose title or alias names one of these nodes."""
         targets = [node for node in targets if _is_describable(node)]
         names = {fold_case(name) for node in targets for name in (node.name, *node.aliases)}
@@ -186,15 +182,16 @@ class BridgeSearch:
         if page is None and names:
             named = await look_up(self.graph, self.tenant, sorted(names), limit=_NAMESAKES)
             pages = [node for nodes in named.values() for node in nodes if node.subtype == PAGE and is_knowledge(node)]
+        found = []
         for named_page in {node.uid: node for node in pages}.values():
             confidences = names_of(named_page)
             for target in targets:
                 best = max(
                     (confidences.get(fold_case(name), 0.0) for name in (target.name, *target.aliases)), default=0.0
                 )
-                candidates.add(
-                    named_page, target, BridgeVerdict("DESCRIBES", best, f"{BRIDGE_RULES}title") if best else None
-                )
+                verdict = BridgeVerdict("DESCRIBES", best, f"{BRIDGE_RULES}title") if best else None
+                found.append(BridgeCandidate(named_page, target, verdict))
+        return found
 
 
 def _is_describable(node: Node) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from vicw_core.graph.canonical import canonical_nodes
-from vicw_ingest.extraction.linking.name_match import GUESSES, fits, natural_name, preference, without_users
+from vicw_ingest.plan.linking.name_match import GUESSES, fits, natural_name, preference, without_users
 from vicw_shared.model import Label, Node
 from vicw_shared.model.extraction import ExtractedEntity, TextExtraction
 from vicw_shared.model.knowledge import FILE

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from vicw_ingest.extraction.linking.model import ItemExtraction
 from vicw_ingest.plan.drafts import headline
+from vicw_ingest.plan.linking.model import ItemExtraction
 from vicw_shared.model import Label, Node
 from vicw_shared.model.extraction import ExtractedEvent
 from vicw_shared.text import fold_case

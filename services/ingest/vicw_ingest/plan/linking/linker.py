@@ -7,11 +7,11 @@ from datetime import datetime
 from itertools import accumulate
 
 from vicw_core.graph.edge_factory import EdgeFactory, mention_edge
-from vicw_ingest.extraction.linking.attribute_claims import ClaimWriter
-from vicw_ingest.extraction.linking.events import event_of
-from vicw_ingest.extraction.linking.known_entities import KnownEntities
-from vicw_ingest.extraction.linking.model import ItemExtraction, LinkedExtraction
-from vicw_ingest.extraction.linking.name_match import full_names
+from vicw_ingest.plan.linking.attribute_claims import ClaimWriter
+from vicw_ingest.plan.linking.events import event_of
+from vicw_ingest.plan.linking.known_entities import KnownEntities
+from vicw_ingest.plan.linking.model import ItemExtraction, LinkedExtraction
+from vicw_ingest.plan.linking.name_match import full_names
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.extraction import ITEM, PREVIOUS, SPEAKER, ExtractedRelation, TextExtraction, item_key

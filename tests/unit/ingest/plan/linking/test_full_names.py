@@ -2,7 +2,7 @@
 
 import pytest
 
-from vicw_ingest.extraction.linking.name_match import full_names
+from vicw_ingest.plan.linking.name_match import full_names
 from vicw_shared.model import Label
 from vicw_shared.model.extraction import ExtractedEntity
 from vicw_shared.text import Span

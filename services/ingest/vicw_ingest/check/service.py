@@ -1,18 +1,52 @@
-"""Size limits of an ingest request. Each limit is a setting, and its error names the setting."""
+"""Check stage: fields within their limits, no secrets, and an extraction that is possible.
+
+Each limit is a setting, and its error names the setting.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
 
+from vicw_ingest.knowledge.pages import KnowledgePage, parse_pages
+from vicw_ingest.secrets.request_scan import Masked, mask_secrets
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model.triggers import MAX_PHRASE_WORDS, phrase_of
 from vicw_shared.settings import LimitSettings
 from vicw_shared.wire.extraction import Extraction
-from vicw_shared.wire.ingest import IngestRequest, Item
+from vicw_shared.wire.ingest import Extract, IngestRequest, Item
 
 
-def check_limits(request: IngestRequest, limits: LimitSettings) -> None:
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A request within all limits, without secrets: those ``masked``, and the ``pages`` among its items, by index."""
+
+    request: IngestRequest
+    masked: Masked
+    pages: Mapping[int, KnowledgePage]
+
+
+async def check(
+    request: IngestRequest, limits: LimitSettings, secrets: Literal["mask", "refuse", "off"], *, has_model: bool
+) -> Checked:
+    """Check a request, treat its ``secrets`` as the setting says, and parse its pages.
+
+    Raises InvalidInputError for a request that cannot be stored. ``has_model``: there is a language model.
+    """
+    _check_limits(request, limits)
+    request, masked = mask_secrets(request, secrets)
+    pages: Mapping[int, KnowledgePage] = {}
+    if any(item.page is not None for item in request.items):
+        # In a thread, so that other requests go on: a long page takes a second.
+        request, pages = await asyncio.to_thread(parse_pages, request, limits)
+    _check_extraction(request, has_model)
+    return Checked(request, masked, pages)
+
+
+def _check_limits(request: IngestRequest, limits: LimitSettings) -> None:
     """Raise InvalidInputError with the first 20 problems: fields over their limits, and repeated ids."""
     problems = list(_problems(request, limits))
     if problems:
@@ -128,4 +162,26 @@ def _names(names: dict[str, str | None], limits: LimitSettings) -> Iterator[Fiel
                 field,
                 f"has {len(name)} characters, over the limit of {limits.name_chars}",
                 "Shorten it, or raise VICW_MAX_NAME_CHARS",
+            )
+
+
+def _check_extraction(request: IngestRequest, has_model: bool) -> None:
+    """Raise InvalidInputError for an unavailable extraction mode, or for extractions that contradict the mode."""
+    if request.extract is Extract.LLM and not has_model:
+        raise InvalidInputError(
+            FieldProblem(
+                "extract",
+                'is "llm", and there is no language model here',
+                "Use auto, caller, rules or none, or have VICW_LLM_URL set",
+            )
+        )
+    if request.extract is Extract.NONE:
+        given = [index for index, item in enumerate(request.items) if item.extraction]
+        if given:
+            raise InvalidInputError(
+                FieldProblem(
+                    f"items[{given[0]}].extraction",
+                    'is given although extract is "none"',
+                    'Remove it, or use extract "caller"',
+                )
             )
