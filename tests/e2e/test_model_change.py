@@ -46,7 +46,8 @@ def found(server: Server, number: int) -> list[str]:
 
 
 def reindex_state(server: Server) -> dict[str, Any]:
-    body: dict[str, Any] = httpx.get(f"{server.url}/admin/reindex", timeout=30, trust_env=False).json()
+    answer = httpx.post(f"{server.url}/admin/reindex/status", json={}, timeout=30, trust_env=False)
+    body: dict[str, Any] = answer.raise_for_status().json()["result"]
     return body
 
 

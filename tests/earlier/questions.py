@@ -14,19 +14,18 @@ from earlier.story import GUEST, QUESTIONS
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.graph_records import Graph
 from support.stores.memory import PATIENT_MS, TYPED_EDGES, settings_for
-from vicw_core.archive.reader import ArchiveReader
 from vicw_ingest.response.job_status import job_status
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_shared.extensions import load_registries
+from vicw_runtime.operations import Opening, Report
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.ports import Edges, Nodes, Steps, VectorStore
 from vicw_shared.settings import IngestSettings, RetrievalSettings
 from vicw_shared.wire.retrieve import RetrieveRequest
-from vicw_sleep.archive.importer import import_archive
-from vicw_sleep.archive.validator import validate
+from vicw_sleep.archive.api import IMPORT, ImportRequest
 from vicw_sleep.check.service import check
-from vicw_standalone.archive.embedded import open_target
+from vicw_standalone.memory import OpenStores
+from vicw_standalone.stores import open_stores
 from vicw_standalone.wiring import Standalone
 
 RENAMED_FIELDS: dict[str, str | None] = {
@@ -75,9 +74,9 @@ async def opened(path: Path) -> AsyncIterator[Standalone]:
 
 async def restore(export: Path, path: Path) -> None:
     """Bring an export into a new data directory, as ``vicw restore`` does."""
-    judged = validate(ArchiveReader(export), load_registries().edges)
-    async with open_target(settings_for(path)) as target:
-        await import_archive(judged, target, restoring=True)
+    async with open_stores(settings_for(path), Opening.NEW) as stores:
+        assert isinstance(stores, OpenStores)
+        await IMPORT.run(stores, ImportRequest(path=str(export), keys=True, restoring=True), Report())
 
 
 async def look_at(path: Path) -> dict[str, Any]:

@@ -75,7 +75,7 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
         return await undo_step(standalone.memory(), step)
 
     app.include_router(operations.router(gate))
-    app.include_router(admin_router(lambda: standalone.reindexing, lambda: standalone.indexes.read_index, undo, gate))
+    app.include_router(admin_router(undo, gate))
     return app
 
 

@@ -6,9 +6,11 @@ from vicw_ingest.erasure.api import OPERATIONS as ERASURE
 from vicw_ingest.eviction.api import EVICT_ITEMS
 from vicw_ingest.expiry.api import EXPIRE_ITEMS
 from vicw_runtime.operations.operation import AnyOperation
+from vicw_sleep.archive.api import OPERATIONS as ARCHIVE
 from vicw_sleep.check.api import CHECK
 from vicw_sleep.mirror.api import OPERATIONS as MIRROR
 from vicw_sleep.reconcile.api import RECONCILE
+from vicw_sleep.reindex.api import OPERATIONS as REINDEX
 
 OPERATIONS: tuple[AnyOperation, ...] = (
     CHECK,
@@ -17,4 +19,6 @@ OPERATIONS: tuple[AnyOperation, ...] = (
     *ERASURE,
     EVICT_ITEMS,
     *MIRROR,
+    *REINDEX,
+    *ARCHIVE,
 )

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -12,16 +10,9 @@ import httpx
 from pydantic import BaseModel, ValidationError
 
 from vicw_shared.errors import FatalError, UnavailableError
-from vicw_shared.progress import Progress
 from vicw_shared.wire.admin import (
-    DroppedIndexes,
-    PointVectors,
-    ReindexRequest,
-    ReindexResult,
-    ReindexState,
     Undone,
     UndoRequest,
-    VectorsRequest,
 )
 
 _TIMEOUT_SECONDS = 60.0
@@ -45,44 +36,6 @@ class Remote:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._http.close()
-
-    def start(self, model: str | None) -> None:
-        """Start a reindexing. Raises FatalError with the server's message if it refuses."""
-        self._send("POST", "/admin/reindex", ReindexState, content=ReindexRequest(model=model).model_dump_json())
-
-    def watch(self, progress: Progress) -> ReindexResult:
-        """Wait for the run and return its result. Raises FatalError if it failed, UnavailableError without a server."""
-        until = time.monotonic() + _OUTAGE_SECONDS
-        while True:
-            try:
-                state = self.state()
-            except UnavailableError:
-                if time.monotonic() > until:
-                    raise
-                time.sleep(_POLL_SECONDS)
-                continue
-            until = time.monotonic() + _OUTAGE_SECONDS
-            if state.running:
-                progress(state.phase, state.done, state.total)
-                time.sleep(_POLL_SECONDS)
-                continue
-            if state.result is None:
-                raise FatalError(state.error or "The server was restarted meanwhile; run the command again to continue")
-            return state.result
-
-    def state(self) -> ReindexState:
-        """Return the state of the reindexing."""
-        return self._send("GET", "/admin/reindex", ReindexState)
-
-    def drop_old(self) -> tuple[str, ...]:
-        """Remove unused indexes; return their models."""
-        return self._send("DELETE", "/admin/reindex/old", DroppedIndexes).models
-
-    def vectors(self, ids: Sequence[str]) -> PointVectors:
-        """Return vectors of the server's index, of at most 1000 points."""
-        return self._send(
-            "POST", "/admin/vectors", PointVectors, content=VectorsRequest(ids=tuple(ids)).model_dump_json()
-        )
 
     def undo(self, step: str) -> str:
         """Undo a step of the sleep cycle; return the server's message. Raises FatalError with it on a refusal."""

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import shutil
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from vicw_runtime.operations import Memory, Opening, Stores
-from vicw_shared.errors import UnavailableError
+from vicw_shared.errors import UnavailableError, VicwError
 from vicw_shared.extensions import load_registries
+from vicw_shared.model import Label
 from vicw_shared.ports import VectorStore
 from vicw_shared.settings import RedisSettings
 from vicw_shared.settings.variables import named_by_variable
-from vicw_standalone.platform_stores import named_engines, open_graph, read_platform
+from vicw_sleep.reindex.service import Reindexing
+from vicw_standalone.memory import OpenStores
+from vicw_standalone.platform_stores import open_graph, read_platform
 from vicw_standalone.settings import StandaloneSettings
 
 if TYPE_CHECKING:
@@ -28,53 +32,66 @@ async def open_stores(
     Raises DataDirError if there is no store, DataDirInUseError if another process has it open, and the errors of
     opening the engines.
     """
+    without_models = opening in {Opening.STORES, Opening.NEW}
     async with AsyncExitStack() as stack:
-        if platform and opening is Opening.STORES:
+        if platform and without_models:
             yield await _platform_stores(settings, stack)
         elif platform:
             yield await _platform_memory(stack)
-        elif opening is Opening.STORES:
-            yield await _directory_stores(settings, stack)
+        elif without_models:
+            create, is_new = opening is Opening.NEW, not settings.storage.data_dir.exists()
+            stores = await _directory_stores(settings, stack, create=create)
+            try:
+                yield stores
+            except VicwError:
+                is_unused = is_new and not await stores.graph.audit.count(Label.CONTEXT)
+                await stack.aclose()
+                if is_unused:  # what was to be stored was refused
+                    shutil.rmtree(settings.storage.data_dir, ignore_errors=True)
+                raise
         else:
             async with _directory_memory(settings, half=opening is Opening.HALF) as memory:
                 yield memory
 
 
-async def _directory_stores(settings: StandaloneSettings, stack: AsyncExitStack) -> Stores:
+async def _directory_stores(settings: StandaloneSettings, stack: AsyncExitStack, *, create: bool) -> OpenStores:
     # The platform's image has no embedded stores.
+    from vicw_standalone.index_engines.edge import open_engine
     from vicw_stores.data_dir import DataDir
-    from vicw_stores.edge import EdgeVectorStore
-    from vicw_stores.edge.folders import folder_of
     from vicw_stores.null_engines import NullQueue
     from vicw_stores.sqlite import GRAPH, SqliteGraphStore, require_store
     from vicw_stores.sqlite.keys import SqliteKeyRing
 
-    path, registry = settings.storage.data_dir, load_registries().edges
-    require_store(path)
-    graph = SqliteGraphStore(stack.enter_context(DataDir(path)), registry)
+    storage, registry = settings.storage, load_registries().edges
+    path = storage.data_dir
+    if not create:
+        require_store(path)
+    data_dir = stack.enter_context(DataDir(path, min_free_mb=storage.min_free_mb if create else 0))
+    graph = SqliteGraphStore(data_dir, registry)
     stack.push_async_callback(graph.close)
+    engine = open_engine(settings, graph, stack)
 
     async def open_vectors() -> VectorStore | None:
         model = (await graph.record.models()).used
         if model is not None and not model.has_vectors:
             return None
-        folder = folder_of(path, model, model) if model is not None else None
-        if model is None or folder is None or not EdgeVectorStore.exists(folder):
+        vectors = await engine.read(model) if model is not None else None
+        if vectors is None:
             raise UnavailableError("vectors", "the index is missing. `vicw serve` or `vicw reindex` rebuilds it")
-        vectors = EdgeVectorStore(folder, model.size)
-        stack.push_async_callback(vectors.close)
         return vectors
 
-    return Stores(
+    return OpenStores(
         settings=settings,
         registry=registry,
         graph=graph,
         keys=SqliteKeyRing(path / GRAPH),
-        open_vectors=_once(open_vectors),
+        open_vectors=open_vectors,
         queue=NullQueue(),
         extraction_queue=NullQueue(),
         data_dir=path,
         alone=True,
+        reindexing=Reindexing(graph, engine),
+        archive_indexes=engine,
     )
 
 
@@ -93,31 +110,22 @@ async def _directory_memory(settings: StandaloneSettings, *, half: bool) -> Asyn
         await standalone.close()
 
 
-async def _platform_stores(settings: StandaloneSettings, stack: AsyncExitStack) -> Stores:
+async def _platform_stores(settings: StandaloneSettings, stack: AsyncExitStack) -> OpenStores:
     engines = read_platform()
+    from vicw_standalone.index_engines.qdrant import QdrantArchive, QdrantIndexes
+
     graph = await stack.enter_async_context(open_graph())
-
-    async def open_vectors() -> VectorStore | None:
-        from vicw_stores.qdrant import QdrantCollections, QdrantVectorStore, connect
-
-        client = connect(engines.qdrant)
-        stack.push_async_callback(client.close)
-        with named_engines(engines):
-            current = await QdrantCollections(client, engines.qdrant.alias).current()
-        if current is None:
-            raise UnavailableError("vectors", f"there is no collection behind {engines.qdrant.alias!r} yet")
-        vectors = QdrantVectorStore(client, current.name, timeout_seconds=engines.qdrant.timeout_seconds)
-        stack.push_async_callback(vectors.close)
-        return vectors
-
-    return Stores(
+    archive = QdrantArchive(engines, graph, stack)
+    return OpenStores(
         settings=settings,
         registry=load_registries().edges,
         graph=graph,
         keys=graph.key_ring,
-        open_vectors=_once(open_vectors),
+        open_vectors=archive.open_vectors,
         queue=_Workers(),
         extraction_queue=_Workers(extraction=True),
+        reindexing=Reindexing(graph, QdrantIndexes(engines, graph, settings.ingest, stack)),
+        archive_indexes=archive,
     )
 
 
@@ -148,15 +156,3 @@ class _Workers:
             queue = _celery_queue(RedisSettings(), extraction=self._extraction)
         await queue.wake()
         await queue.close()
-
-
-def _once[T](work: Callable[[], Awaitable[T]]) -> Callable[[], Awaitable[T]]:
-    """Return a function that calls ``work`` once and returns its result from then on."""
-    done: list[T] = []
-
-    async def result() -> T:
-        if not done:
-            done.append(await work())
-        return done[0]
-
-    return result

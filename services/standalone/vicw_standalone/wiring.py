@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 
 import structlog
@@ -26,7 +27,6 @@ from vicw_runtime.indexes import Index, Indexes, store_status
 from vicw_runtime.model_servers import openai_language
 from vicw_runtime.model_servers.http_reranker import HttpReranker, open_reranker
 from vicw_runtime.model_servers.openai_language import OpenAILanguageModel
-from vicw_runtime.operations import Memory
 from vicw_runtime.throttled_indexes import throttled_indexes
 from vicw_shared.clock import now
 from vicw_shared.errors import ModelMismatchError, StorageFullError, VicwError
@@ -45,6 +45,7 @@ from vicw_standalone import scheduled_jobs
 from vicw_standalone.embedders import Embedders
 from vicw_standalone.engine_files import EmbeddedFiles
 from vicw_standalone.index_engines.edge import EdgeIndexes, IndexFolders
+from vicw_standalone.memory import ServedMemory
 from vicw_standalone.model_choice import REINDEX_ADVICE, remedy, vectors_of
 from vicw_standalone.settings import StandaloneSettings
 from vicw_stores.data_dir import DataDir
@@ -82,6 +83,7 @@ async def open_language_model(settings: LlmSettings, stack: AsyncExitStack) -> O
 
 
 _log = structlog.get_logger()
+_IMPORT_POLL_SECONDS = 5.0
 _RECEIPT_CLEANUP_SECONDS = 1.0
 _MAPPED_WITHOUT_VECTORS_MB = 32
 """Mapped memory of the graph in a store without vectors, to keep resident memory under 512 MB."""
@@ -96,6 +98,8 @@ class Standalone:
         self.registry = load_registries().edges
         self.embedders = Embedders(settings, *filter(None, embedders))
         self._stack = contextlib.AsyncExitStack()
+        self._jobs = contextlib.AsyncExitStack()
+        self._jobs_lock = asyncio.Lock()
         self._throttle = BackgroundThrottle(settings.sleep.rest_factor)
         self._outage = CircuitBreaker()
         self._uses = UsageCounter() if settings.retrieval.count_uses else None
@@ -169,7 +173,15 @@ class Standalone:
             extractor=load_extractor(self.settings.ingest.extractor),
             model=ExtractionBackend(self.extractor, self.extractor) if self.extractor is not None else None,
         )
-        self.index_engine = EdgeIndexes(storage.data_dir, self.folders, self.embedders, self.indexes, self.indexer)
+        self.index_engine = EdgeIndexes(
+            storage.data_dir,
+            self.folders,
+            self.embedders,
+            self.indexes,
+            self.indexer,
+            self.graph,
+            lambda vectors: throttled(vectors, self._throttle),
+        )
         self._stack.push_async_callback(self.index_engine.close)
         self.reindexing = BackgroundReindexing(Reindexing(self.graph, self.index_engine))
         self._stack.push_async_callback(self.reindexing.close)
@@ -236,14 +248,36 @@ class Standalone:
         if self._ingest.extractor is None:
             _log.info(NOTHING_EXTRACTED)
         start_background_task(self.indexer.run(), self._stack, "indexer")
-        start_background_task(self.expiry.run(self.settings.ingest.expiry_seconds), self._stack, "expiry")
         if self._uses is not None:
             start_background_task(self._uses.keep_flushing(self.graph.uses), self._stack, "uses")
-        for name, work in scheduled_jobs.work(self.memory(), self.schedules):
-            start_background_task(work, self._stack, name)
         if self.extractor is not None:
             start_background_task(self.extractor.run(), self._stack, "extractor")
         start_background_task(rebuild(self.graph, self.indexes, self._mark_compared), self._stack, "rebuilding")
+        self._stack.push_async_callback(self._jobs.aclose)
+        self._start_jobs()
+
+    def _start_jobs(self) -> None:
+        start_background_task(self._run_jobs(), self._jobs, "jobs")
+
+    async def _run_jobs(self) -> None:
+        """Run the jobs that change what is stored, once no import is incomplete: they must not meet half of one."""
+        while await self.graph.archive.import_mark() is not None:  # noqa: ASYNC110 - another process may end it
+            await asyncio.sleep(_IMPORT_POLL_SECONDS)
+        async with contextlib.AsyncExitStack() as running:
+            start_background_task(self.expiry.run(self.settings.ingest.expiry_seconds), running, "expiry")
+            for name, work in scheduled_jobs.work(self.memory(), self.schedules):
+                start_background_task(work, running, name)
+            await asyncio.Event().wait()
+
+    @contextlib.asynccontextmanager
+    async def without_jobs(self) -> AsyncIterator[None]:
+        """Stop the jobs for the block, one block at a time; they start again after it."""
+        async with self._jobs_lock:
+            await self._jobs.aclose()
+            try:
+                yield
+            finally:
+                self._start_jobs()
 
     async def close(self) -> None:
         """Close everything in reverse order. Safe to call twice."""
@@ -280,10 +314,10 @@ class Standalone:
         """Return the metrics of the embedding process; empty while there is none or it does not answer."""
         return await self.embedders.metrics(self.indexes.read_index.model)
 
-    def memory(self, *, alone: bool = False) -> Memory:
+    def memory(self, *, alone: bool = False) -> ServedMemory:
         """Return the open stores for operations, throttled so that questions run first."""
         indexes = throttled_indexes(self.indexes, self._throttle)
-        return Memory(
+        return ServedMemory(
             settings=self.settings,
             registry=self.registry,
             graph=throttled(self.graph, self._throttle),
@@ -296,6 +330,9 @@ class Standalone:
             yield_to_foreground=self._throttle.yield_to_foreground,
             indexes=indexes,
             model=self._model,
+            reindexing=self.reindexing,
+            archive_indexes=self.index_engine,
+            without_jobs=self.without_jobs,
             index_queued=self._index_queued,
             files=EmbeddedFiles(self.data_dir.path, self.graph, self.folders),
             mirror=Mirror.of(self.graph, self.settings.mirror),

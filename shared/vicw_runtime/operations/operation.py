@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
-from vicw_runtime.operations.memory import Stores
 from vicw_shared.progress import Progress, silent
 from vicw_shared.wire.base import Message
 
@@ -17,6 +16,8 @@ class Opening(Enum):
 
     STORES = auto()
     """``Stores``: no embedding model is started, and nothing is changed by opening them."""
+    NEW = auto()
+    """As ``STORES``; a data directory without a store gets an empty one."""
     MEMORY = auto()
     """``Memory``: what is queued for the index is indexed before it is closed."""
     HALF = auto()
@@ -43,12 +44,13 @@ class Report[I: Message]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Operation[M: Stores, Q: Message, R: Message, I: Message]:
+class Operation[M, Q: Message, R: Message, I: Message]:
     """An operation on a memory, the same beside a running server and without one.
 
-    ``name`` is its address under ``/admin``. ``run`` is the use case: it raises VicwErrors, and may be stopped at any
-    await, since each of its steps leaves the stores whole. ``owner_only``: only who owns the data directory may call it
-    on a server, since it creates keys, or reads or writes files that the caller names.
+    ``run`` gets ``Stores`` or a ``Memory``, or what a feature's port asks of them in addition. ``name`` is its address
+    under ``/admin``. ``run`` is the use case: it raises VicwErrors, and may be stopped at any await, since each of its
+    steps leaves the stores whole. ``owner_only``: only who owns the data directory may call it on a server, since it
+    creates keys, or reads or writes files that the caller names.
     """
 
     name: str

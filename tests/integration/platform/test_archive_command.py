@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from support.clients.served import keep_logs
 from support.stores.exports import assert_same_exports
 from support.stores.memory import open_memory
-from unit.standalone.test_archive_command import vicw
+from unit.sleep.archive.test_commands import vicw
 
 
 @pytest.fixture
@@ -20,8 +21,7 @@ def embedding_url() -> str:
 def test_export_and_backup_round_trip_between_embedded_and_platform_stores(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("archive", "maintain", "keys"):
-        monkeypatch.setattr(f"vicw_standalone.cli.{module}.configure_logs", lambda settings: None)
+    keep_logs(monkeypatch)
 
     async def fill() -> None:
         async with open_memory(store) as memory:

@@ -9,10 +9,14 @@ import pytest
 
 from integration.platform.conftest import engines, fill, index, lose, store
 from support.fakes.embedding_server import EmbeddingServer, serve_embeddings
+from vicw_runtime.operations import Opening, Report
 from vicw_shared.errors import UnavailableError
 from vicw_sleep.reconcile.model import ReconcileBookmark
 from vicw_sleep.reconcile.service import reconcile
-from vicw_standalone.index_engines.qdrant import open_reindexing
+from vicw_sleep.reindex.api import REINDEX, ReindexRequest
+from vicw_standalone.memory import OpenStores
+from vicw_standalone.settings import StandaloneSettings
+from vicw_standalone.stores import open_stores
 
 
 @pytest.fixture
@@ -92,8 +96,9 @@ async def test_reindex_fills_a_lost_collection() -> None:
     async with engines() as opened:
         await fill(opened, "a", "b", "c")
         await lose()
-        async with open_reindexing() as platform:
-            done = await platform.run(None, lambda *_: None)
+        async with open_stores(StandaloneSettings.read(), Opening.STORES, platform=True) as stores:
+            assert isinstance(stores, OpenStores)
+            done = await REINDEX.run(stores, ReindexRequest(), Report())
         assert (done.embedded, done.passages) == (3, 3)
         await opened.restore_index()
         assert opened.indexes.rebuilding is None

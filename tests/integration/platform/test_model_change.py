@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Any
 
@@ -16,8 +16,10 @@ from vicw_runtime.indexes import wait_for_followers
 from vicw_runtime.platform.engines import Engines
 from vicw_shared.errors import MissingRecordError, ModelMismatchError, StateConflictError
 from vicw_shared.ports import ModelChange, ModelIdentity
+from vicw_shared.settings import IngestSettings
 from vicw_sleep.reindex.service import Reindexing
-from vicw_standalone.index_engines.qdrant import open_reindexing
+from vicw_standalone.index_engines.qdrant import QdrantIndexes
+from vicw_standalone.platform_stores import open_graph, read_platform
 
 KNOWN_SECONDS = 0.3
 
@@ -39,8 +41,11 @@ def embedding_url(old: EmbeddingServer, new: EmbeddingServer) -> str:
     return f"{old.url},{new.url}"
 
 
-def open_platform() -> AbstractAsyncContextManager[Reindexing]:
-    return open_reindexing(partial(wait_for_followers, KNOWN_SECONDS))
+@asynccontextmanager
+async def open_platform() -> AsyncIterator[Reindexing]:
+    async with AsyncExitStack() as stack:
+        graph, wait = await stack.enter_async_context(open_graph()), partial(wait_for_followers, KNOWN_SECONDS)
+        yield Reindexing(graph, QdrantIndexes(read_platform(), graph, IngestSettings(), stack, wait))
 
 
 async def change(platform: Reindexing, model: str | None = None) -> Any:

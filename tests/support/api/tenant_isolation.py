@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from support.generators.example_count import TIMES
 from support.processes.server import eventually
+from vicw_standalone.operations import OPERATIONS
 
 INGEST, JOB, RETRIEVE = "POST /ingest", "GET /ingest/jobs/{job}", "POST /retrieve"
 RETRACT = "POST /items/retract"
@@ -30,8 +31,7 @@ OF_A_NODE = {f"POST /graph/{question}" for question in ("about", "person", "user
 GRAPH = {FIND, WALK, FLOW, *OF_A_NODE}
 READY, METRICS = "GET /readyz", "GET /metrics"
 PROBES = ("GET /healthz", READY, METRICS)
-_REINDEX = {"GET /admin/reindex", "POST /admin/reindex", "DELETE /admin/reindex/old"}
-OPERATORS = {METRICS, *_REINDEX, "POST /admin/vectors", "POST /admin/sleep/undo"}
+OPERATORS = {METRICS, "POST /admin/sleep/undo", *(f"POST /admin/{operation.name}" for operation in OPERATIONS)}
 """What is of all tenants, and so of none: a tenant's key does not open it."""
 TRIED = {INGEST, JOB, RETRACT, RETRIEVE, KNOWLEDGE, *IDENTITY, *GRAPH, *PROBES, *OPERATORS}
 _EXAMPLES = 15 * TIMES

@@ -26,7 +26,7 @@ def registries() -> Registries:
     return Registries(EdgeRegistry.with_core_types(), CollectionRegistry())
 
 
-async def exported(side: Side, path: Path, wanted: ExportSelection | None = None, **pages: int) -> Manifest:
+async def exported(side: Side, path: Path, wanted: ExportSelection | None = None, **pages: Any) -> Manifest:
     model = (await side.graph.record.models()).used
     source = ExportSource(graph=side.graph, vectors=side.vectors, model=model, **pages)
     with ArchiveWriter(path) as writer:

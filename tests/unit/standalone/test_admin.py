@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import base64
+import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
-from uuid import UUID
+from typing import Any
 
 import httpx
-import numpy as np
 import pytest
 
 from support.fakes.hash_embedder import HashEmbedder
@@ -38,36 +37,45 @@ def client(memory: Memory, host: str = "127.0.0.1") -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=transport, base_url="http://test")
 
 
+async def ask(http: httpx.AsyncClient, operation: str, **request: str) -> dict[str, Any]:
+    """Return the result of an operation."""
+    answer = (await http.post(f"/admin/{operation}", json=request)).raise_for_status()
+    (last,) = (line for line in map(json.loads, filter(None, answer.text.splitlines())) if line.keys() & {"result"})
+    result: dict[str, Any] = last["result"]
+    return result
+
+
 async def test_admin_reindex_starts_reports_and_drops_the_old_model(changeable: Memory) -> None:
     async with client(changeable) as http:
-        idle = (await http.get("/admin/reindex")).json()
-        assert (idle["running"], idle["result"], idle["error"]) == (False, None, None)
-        begun = await http.post("/admin/reindex", json={"model": "new"})
-        assert (begun.status_code, begun.json()["running"]) == (202, True)
-        assert (await http.post("/admin/reindex", json={"model": "new"})).status_code == 409
-        assert (await http.delete("/admin/reindex/old")).status_code == 409
+        idle = await ask(http, "reindex/status")
+        assert (idle["running"], idle["error"]) == (False, None)
+        changing = asyncio.create_task(ask(http, "reindex", model="new"))
         async with asyncio.timeout(20):
-            while (state := (await http.get("/admin/reindex")).json())["running"]:  # noqa: ASYNC110
-                await asyncio.sleep(0.02)
-        assert (state["error"], state["result"]["model"], state["result"]["embedded"]) == (None, "new", 1)
-        assert any("new" in line and "is in use" in line for line in state["status"])
-        dropped = await http.delete("/admin/reindex/old")
-        assert [model.split()[0] for model in dropped.json()["models"]] == ["old"]
-        assert (await http.delete("/admin/reindex/old")).json() == {"models": []}
+            while not changeable.standalone.reindexing.work.running:  # noqa: ASYNC110
+                await asyncio.sleep(0)
+        assert (await http.post("/admin/reindex", json={"model": "new"})).status_code == 409
+        assert (await http.post("/admin/reindex/drop-old", json={})).status_code == 409
+        done = await changing
+        assert (done["model"], done["embedded"], done["before"].split()[0]) == ("new", 1, "old")
+        state = await ask(http, "reindex/status")
+        assert (state["running"], state["error"]) == (False, None)
+        assert any("new" in line and "is in use" in line for line in state["lines"])
+        dropped = await ask(http, "reindex/drop-old")
+        assert [model.split()[0] for model in dropped["models"]] == ["old"]
+        assert await ask(http, "reindex/drop-old") == {"models": []}
 
 
-async def test_admin_vectors_returns_vectors_by_id(changeable: Memory) -> None:
-    (known,) = await changeable.standalone.vectors.ids(after=None, limit=1)
-    vectors = await changeable.standalone.vectors.dense([known])
-    async with client(changeable) as http:
-        told = (await http.post("/admin/vectors", json={"ids": [known.upper(), str(UUID(int=1))]})).json()
-        assert told["model"] == changeable.standalone.indexes.read_index.model.key
-        assert list(told["vectors"]) == [known]
-        assert (np.frombuffer(base64.b64decode(told["vectors"][known]), "<f4") == vectors[known]).all()
-        refused = await http.post("/admin/vectors", json={"ids": [known, "x"]})
-        assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "ids[1]")
-        assert (await http.post("/admin/vectors", json={"ids": [known] * 1001})).status_code == 422
-        assert (await http.post("/admin/vectors", json={"ids": []})).json()["vectors"] == {}
+async def test_a_model_change_goes_on_without_the_connection_that_asked_for_it(changeable: Memory) -> None:
+    reindexing = changeable.standalone.reindexing
+    following = asyncio.create_task(reindexing.run("new", lambda *_: None))
+    async with asyncio.timeout(20):
+        while not reindexing.work.running:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        following.cancel()
+        while reindexing.work.running:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    assert reindexing.work.result is not None
+    assert (reindexing.work.result.model.name, following.cancelled()) == ("new", True)
 
 
 async def test_admin_undo_restores_a_consolidation_step_once(store: Path) -> None:
@@ -89,8 +97,8 @@ async def test_admin_undo_restores_a_consolidation_step_once(store: Path) -> Non
 async def test_a_wrong_method_is_answered_with_the_allowed_ones(changeable: Memory) -> None:
     async with client(changeable) as http:
         refused = await http.put("/admin/reindex")
-        assert (refused.status_code, refused.headers["allow"]) == (405, "GET, POST")
-        assert refused.json()["detail"] == "PUT is not allowed at /admin/reindex. Send GET, POST"
+        assert (refused.status_code, refused.headers["allow"]) == (405, "POST")
+        assert refused.json()["detail"] == "PUT is not allowed at /admin/reindex. Send POST"
         refused = await http.post("/ingest/jobs/some-job")
         assert refused.json()["detail"] == "POST is not allowed at /ingest/jobs/some-job. Send GET"
 
@@ -109,10 +117,10 @@ async def test_admin_endpoints_require_a_key_with_the_right_admin(changeable: Me
         await changeable.standalone.keys.add(key)
     async with client(changeable, "0.0.0.0") as http:
         for method, path in (
-            ("GET", "/admin/reindex"),
             ("POST", "/admin/reindex"),
-            ("DELETE", "/admin/reindex/old"),
-            ("POST", "/admin/vectors"),
+            ("POST", "/admin/reindex/status"),
+            ("POST", "/admin/reindex/drop-old"),
+            ("POST", "/admin/export"),
             ("POST", "/admin/sleep/undo"),
         ):
             codes = [
@@ -122,5 +130,8 @@ async def test_admin_endpoints_require_a_key_with_the_right_admin(changeable: Me
                 for token in (None, of_user)
             ]
             assert codes == [401, 403]
-        asked = await http.get("/admin/reindex", headers={"Authorization": f"Bearer {of_admin}"})
+        admin_header = {"Authorization": f"Bearer {of_admin}"}
+        asked = await http.post("/admin/reindex/status", json={}, headers=admin_header)
         assert asked.status_code == 200
+        export = await http.post("/admin/export", json={"to": "/nowhere"}, headers=admin_header)
+        assert export.status_code == 403, "only the owner of the data directory names files"

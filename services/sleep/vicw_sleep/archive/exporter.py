@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import batched
-from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vicw_core.archive.import_marker import require_no_import
 from vicw_core.archive.manifest import (
@@ -32,38 +30,41 @@ from vicw_core.archive.rows import STEPS as STEP_ROWS
 from vicw_core.archive.rows import USES as USE_ROWS
 from vicw_core.archive.uids import UidIndex
 from vicw_core.archive.writer import ArchiveWriter
+from vicw_core.background import in_thread
+from vicw_runtime.background_throttle import Yield, yield_to_event_loop
 from vicw_shared.clock import now
 from vicw_shared.errors import MissingRecordError
 from vicw_shared.extensions import Registries
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.keys import ApiKey
-from vicw_shared.ports import GraphSnapshot, GraphTransaction, MaintenanceStep, ModelIdentity, Receipt, Store
+from vicw_shared.ports import (
+    GraphSnapshot,
+    GraphTransaction,
+    MaintenanceStep,
+    ModelIdentity,
+    Receipt,
+    Store,
+    VectorStore,
+)
 from vicw_shared.progress import Progress, silent
 
 _TRIES = 3
-
-
-class ExportedVectors(Protocol):
-    """The part of ``VectorStore`` that an export needs."""
-
-    async def dense(self, ids: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
-        """Return the dense vectors of these points, except of those without one."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportSource:
     """A store: its graph, and its vectors with their model (both None: no vectors are available).
 
-    The pages are numbers of rows read at once.
+    The pages are numbers of rows read and written at once; ``yield_to_foreground`` is awaited between two of them.
     """
 
     graph: Store
-    vectors: ExportedVectors | None = None
+    vectors: VectorStore | None = None
     model: ModelIdentity | None = None
     node_page: int = 500
     edge_page: int = 2000
     record_page: int = 1000
+    yield_to_foreground: Yield = yield_to_event_loop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +113,7 @@ async def export(
         edge_types=work.declared(),
         left_out=work.left_out,
     )
-    return writer.finish(manifest, model.size if model is not None else 0)
+    return await in_thread(writer.finish, manifest, model.size if model is not None else 0)
 
 
 def _selected_roots(roots: Sequence[Node], selection: ExportSelection) -> list[Node]:
@@ -143,6 +144,7 @@ class _Export:
     _types: set[str] = field(default_factory=set)
     _crossing: dict[str, list[Edge]] = field(default_factory=dict)
     _written: UidIndex = field(default_factory=UidIndex)
+    _is_locked: bool = False
 
     async def context(self, root: Node) -> None:
         """Write a consistent context: repeat it if it has changed meanwhile.
@@ -160,11 +162,19 @@ class _Export:
 
             async def alone(_: GraphTransaction) -> list[str]:
                 self.writer.rewind(place)
-                return await self._copy(root)
+                self._is_locked = True
+                try:
+                    return await self._copy(root)
+                finally:
+                    self._is_locked = False
 
             members = await self.source.graph.write(root.tenant, root.context, alone)
         self._written.add(members, [0] * len(members))
         self.on_progress(len(self._written))
+
+    async def _rest(self) -> None:
+        """Let requests run first, unless writers wait for this context."""
+        await (yield_to_event_loop() if self._is_locked else self.source.yield_to_foreground())
 
     async def _copy(self, root: Node) -> list[str]:
         """Write a context; return the uids of its nodes."""
@@ -172,6 +182,7 @@ class _Export:
         members = await self.snapshot.members(root)
         inside, flows = set(members), dict[str, None]()
         for number, uids in enumerate(batched(members, self.source.node_page)):
+            await self._rest()
             nodes_by_uid = await self.snapshot.nodes(root, uids)
             nodes = [nodes_by_uid[uid] for uid in uids if uid in nodes_by_uid]
             flows |= dict.fromkeys(node.flow_id for node in nodes if node.flow_id is not None)
@@ -205,6 +216,7 @@ class _Export:
             self._crossing[root.uid] += [edge for edge in page if edge.target not in inside]
             if len(page) < self.source.edge_page:
                 break
+            await self._rest()
 
     async def _side_records(self, root: Node, nodes: Sequence[Node]) -> None:
         """Write the records of these nodes: pending extractions, and how often answers have shown them."""
@@ -224,6 +236,7 @@ class _Export:
     async def _counters(self, root: Node, flows: Sequence[str]) -> None:
         context = {"tenant": root.tenant, "context": root.context}
         for part in [(), *batched(flows, self.source.record_page)]:
+            await self._rest()
             counters = await self.snapshot.counters(root, part)
             rows = [CounterRow(**context, flow=flow, value=value) for flow, value in counters.flow_steps.items()]
             if not part and counters.arrival:
@@ -257,12 +270,14 @@ class _Export:
                     for one in page
                 ]
                 self.writer.write(RECEIPTS, RECEIPT_ROWS, rows)
+                await self._rest()
 
     async def steps(self, homes: set[tuple[str, str]]) -> None:
         """Write the maintenance steps of these contexts."""
         before: MaintenanceStep | None = None
         while page := await self.snapshot.steps(before=before, limit=self.source.record_page):
             before = page[-1]
+            await self._rest()
             self.writer.write(STEPS, STEP_ROWS, [step for step in page if (step.tenant, step.context) in homes])
 
     def declared(self) -> tuple[DeclaredType, ...]:

@@ -9,11 +9,13 @@ import structlog
 
 from vicw_shared.errors import FatalError, FieldProblem, InvalidInputError, StateConflictError, VicwError
 from vicw_shared.ports import ModelIdentity
-from vicw_sleep.reindex.model import IndexStatus, ReindexProgress
+from vicw_shared.progress import Progress
+from vicw_sleep.reindex.model import IndexStatus, ReindexProgress, ReindexReport
 from vicw_sleep.reindex.port import NAME_A_MODEL
 from vicw_sleep.reindex.service import Reindexing
 
 _log = structlog.get_logger()
+_POLL_SECONDS = 0.2
 
 
 class BackgroundReindexing:
@@ -38,6 +40,16 @@ class BackgroundReindexing:
         self._require_idle()
         self.work = ReindexProgress(running=True, phase="starting the model")
         self._task = asyncio.create_task(self._run(name), name="reindexing")
+
+    async def run(self, name: str | None, progress: Progress) -> ReindexReport:
+        """Run a change to its end, which does not depend on the caller. Raises as ``start`` does, and FatalError."""
+        await self.start(name)
+        while self.work.running:
+            progress(self.work.phase, self.work.done, self.work.total)
+            await asyncio.sleep(_POLL_SECONDS)
+        if self.work.result is None:
+            raise FatalError(self.work.error or "The server is being stopped; run the command again to continue")
+        return self.work.result
 
     async def status(self) -> IndexStatus:
         """Return the index in use, and the progress of a change."""

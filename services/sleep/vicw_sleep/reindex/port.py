@@ -8,7 +8,8 @@ from typing import Protocol
 
 from vicw_runtime.indexes import Index
 from vicw_shared.ports import ModelIdentity, Models
-from vicw_sleep.reindex.model import ReindexReport
+from vicw_shared.progress import Progress
+from vicw_sleep.reindex.model import IndexStatus, ReindexProgress, ReindexReport
 
 NAME_A_MODEL = "Name the model that computes them: `vicw reindex --model NAME`"
 
@@ -79,4 +80,34 @@ class IndexEngine(Protocol):
 
     async def drop_unused(self, models: Models) -> list[ModelIdentity]:
         """Remove the indexes of all models but the one in use; return their models."""
+        ...
+
+
+class ReindexRunner(Protocol):
+    """Runs changes of the model of a store: in this process, or in the background of a server."""
+
+    @property
+    def work(self) -> ReindexProgress:
+        """The state of the last run."""
+        ...
+
+    async def run(self, name: str | None, progress: Progress) -> ReindexReport:
+        """Change to the model ``name``; without one, resume the change in progress, or repair the index in use."""
+        ...
+
+    async def status(self) -> IndexStatus:
+        """Return the index in use, and the progress of a change."""
+        ...
+
+    async def drop_old(self) -> list[ModelIdentity]:
+        """Remove unused indexes; return their models. Raises StateConflictError during a model change."""
+        ...
+
+
+class ReindexStores(Protocol):
+    """The open stores."""
+
+    @property
+    def reindexing(self) -> ReindexRunner:
+        """What changes their model."""
         ...

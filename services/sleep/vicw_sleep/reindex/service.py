@@ -9,7 +9,7 @@ from vicw_shared.model import Label
 from vicw_shared.ports import ModelIdentity, Store
 from vicw_shared.progress import Progress
 from vicw_sleep.reindex.change import Reindexer
-from vicw_sleep.reindex.model import IndexStatus, ReindexReport
+from vicw_sleep.reindex.model import IndexStatus, ReindexProgress, ReindexReport
 from vicw_sleep.reindex.port import IndexEngine
 
 
@@ -19,6 +19,11 @@ class Reindexing:
 
     graph: Store
     engine: IndexEngine
+
+    @property
+    def work(self) -> ReindexProgress:
+        """No run goes on after ``run`` has returned."""
+        return ReindexProgress()
 
     async def run(self, name: str | None, progress: Progress) -> ReindexReport:
         """Change to the model ``name``; without one, resume the change in progress, or repair the index in use.

@@ -9,18 +9,18 @@ import typer
 from vicw_ingest.erasure import cli as forget
 from vicw_runtime.operations.console import INTERRUPTED, problem
 from vicw_shared.errors import VicwError
+from vicw_sleep.archive import cli as archive
 from vicw_sleep.check import cli as check
 from vicw_sleep.mirror import cli as mirror
+from vicw_sleep.reindex import cli as reindex
 from vicw_standalone import __version__
 from vicw_standalone.cli import (
-    archive,
     entities,
     jobs,
     keys,
     maintain,
     models,
     plugins,
-    reindex,
     retrieve,
     serve,
     sleep,

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 from vicw_ingest.index.indexer import Indexer
 from vicw_runtime.indexes import Index, Indexes
 from vicw_runtime.model_servers.embedders import query_prefix
 from vicw_shared.errors import DataDirError, ModelMismatchError, SettingsError
-from vicw_shared.extensions import load_registries
-from vicw_shared.ports import Embedder, ModelIdentity, Models, Store
+from vicw_shared.ports import Embedder, ModelIdentity, Models, Store, VectorStore
 from vicw_sleep.reindex.model import ReindexReport
 from vicw_sleep.reindex.port import NAME_A_MODEL, NewIndex
 from vicw_sleep.reindex.rebuild import mark_lost
-from vicw_sleep.reindex.service import Reindexing
 from vicw_standalone.embedders import Embedders
 from vicw_standalone.model_choice import choose
 from vicw_standalone.settings import StandaloneSettings
@@ -24,7 +22,6 @@ from vicw_stores.data_dir import DataDir
 from vicw_stores.edge import EdgeVectorStore
 from vicw_stores.edge.folders import folder_of, noted_in, open_folder, others
 from vicw_stores.null_engines import NullVectorStore
-from vicw_stores.sqlite import SqliteGraphStore, require_store
 
 
 class IndexFolders:
@@ -47,8 +44,7 @@ class IndexFolders:
         embedder = self._embedders.of(model)
         if not model.has_vectors:
             return Index(model, NullVectorStore(), embedder)
-        async with self._lock:
-            store = self._open.get(model) or await self._open_store(model)
+        store = await self.open_vectors(model)
         return Index(model, store, embedder, query_prefix(self._settings.embedding, model))
 
     async def _open_store(self, model: ModelIdentity) -> EdgeVectorStore:
@@ -58,6 +54,15 @@ class IndexFolders:
             self._data_dir.require_room_to_index()  # on a full disk its memory maps would crash the process
         store = self._open[model] = await asyncio.to_thread(open_folder, path, model, anew=model != used)
         return store
+
+    async def open_vectors(self, model: ModelIdentity) -> EdgeVectorStore:
+        """Open a model's vectors, without an embedder. Raises StorageFullError, DataDirError."""
+        async with self._lock:
+            return self._open.get(model) or await self._open_store(model)
+
+    def require_room(self) -> None:
+        """Raise StorageFullError if the disk has no room for an index to grow."""
+        self._data_dir.require_room_to_index()
 
     async def rewrite(self) -> None:
         """Write the index of every model anew, so that no file has deleted points. Open ones answer meanwhile."""
@@ -117,7 +122,11 @@ class EdgeIndexes:
         embedders: Embedders,
         indexes: Indexes,
         indexer: Indexer,
+        graph: Store,
+        throttle: Callable[[VectorStore], VectorStore] = lambda vectors: vectors,
     ) -> None:
+        self._graph = graph
+        self._throttle = throttle
         self._data_dir = data_dir
         self._folders = folders
         self._embedders = embedders
@@ -177,6 +186,29 @@ class EdgeIndexes:
             EdgeVectorStore.destroy(folder)
         return [model for model in dropped if model is not None]
 
+    async def require_engine(self) -> None:
+        """Do nothing: the engine is in this process."""
+
+    async def read(self, model: ModelIdentity) -> VectorStore | None:
+        """Return the vectors of the model in use, opened without its embedder; None if the folder is missing."""
+        if not EdgeVectorStore.exists(folder_of(self._data_dir, model, model)):
+            return None
+        return self._throttle(await self._folders.open_vectors(model))
+
+    async def fill(self, model: ModelIdentity) -> VectorStore | None:
+        """Return the index for vectors of a model, opened without its embedder; None if another model is in use."""
+        used = (await self._graph.record.models()).used
+        if used not in {None, model}:
+            return None
+        if used is None:
+            await self._graph.record.set_model(model)
+        if not model.has_vectors:
+            return NullVectorStore()
+        self._folders.require_room()
+        if used is not None and not EdgeVectorStore.exists(folder_of(self._data_dir, model, model)):
+            await mark_lost(self._graph)
+        return self._throttle(await self._folders.open_vectors(model))
+
     async def close(self) -> None:
         """Stop waiting for questions."""
         if self._retiring is not None:
@@ -211,31 +243,23 @@ class EdgeIndexes:
             await asyncio.wait({self._retiring})
 
 
-@asynccontextmanager
-async def open_reindexing(settings: StandaloneSettings, *given: Embedder) -> AsyncIterator[Reindexing]:
-    """Open a data directory for a change of its model, whatever the state of its indexes.
-
-    Raises DataDirError if there is no store, or another process has it open.
-    """
+def open_engine(settings: StandaloneSettings, graph: Store, stack: AsyncExitStack, *given: Embedder) -> EdgeIndexes:
+    """Return the engine of a data directory that this process alone has open. It opens nothing yet."""
     storage, ingest = settings.storage, settings.ingest
-    require_store(storage.data_dir)
-    async with AsyncExitStack() as stack:
-        data_dir = stack.enter_context(DataDir(storage.data_dir, min_free_mb=storage.min_free_mb))
-        graph = SqliteGraphStore(data_dir, load_registries().edges)
-        stack.push_async_callback(graph.close)
-        embedders = Embedders(settings, *given)
-        stack.push_async_callback(embedders.close)
-        folders = IndexFolders(settings, data_dir, graph, embedders)
-        stack.push_async_callback(folders.close_all)
+    data_dir = DataDir(storage.data_dir, min_free_mb=storage.min_free_mb)  # for its path and its limits
+    embedders = Embedders(settings, *given)
+    stack.push_async_callback(embedders.close)
+    folders = IndexFolders(settings, data_dir, graph, embedders)
+    stack.push_async_callback(folders.close_all)
 
-        async def filled(model: ModelIdentity) -> Index:
-            """Return the new index, which is the only one to be written; the one in use stays closed."""
-            return engine.made or await folders.open(model)
+    async def filled(model: ModelIdentity) -> Index:
+        """Return the new index, which is the only one to be written; the one in use stays closed."""
+        return engine.made or await folders.open(model)
 
-        indexes = Indexes(graph.record, filled)
-        indexer = Indexer(
-            graph.outbox, indexes, ingest.batch, ingest.max_tries, require_room=data_dir.require_room_to_index
-        )
-        engine = EdgeIndexes(storage.data_dir, folders, embedders, indexes, indexer)
-        stack.push_async_callback(engine.close)
-        yield Reindexing(graph, engine)
+    indexes = Indexes(graph.record, filled)
+    indexer = Indexer(
+        graph.outbox, indexes, ingest.batch, ingest.max_tries, require_room=data_dir.require_room_to_index
+    )
+    engine = EdgeIndexes(storage.data_dir, folders, embedders, indexes, indexer, graph)
+    stack.push_async_callback(engine.close)
+    return engine

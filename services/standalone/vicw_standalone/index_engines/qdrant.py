@@ -2,44 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 
 from vicw_ingest.index.indexer import Indexer
 from vicw_runtime.indexes import Index, Indexes, wait_for_followers
-from vicw_shared.errors import MissingRecordError
-from vicw_shared.extensions import load_registries
-from vicw_shared.ports import ModelIdentity, Models, Store
+from vicw_runtime.model_servers.embedders import EmbeddingServers
+from vicw_runtime.platform.engines import PlatformIndexes
+from vicw_runtime.platform.settings import PlatformSettings
+from vicw_shared.errors import MissingRecordError, UnavailableError
+from vicw_shared.ports import ModelIdentity, Models, VectorStore
 from vicw_shared.settings import IngestSettings
-from vicw_shared.settings.variables import named_by_variable
 from vicw_sleep.reindex.model import ReindexReport
 from vicw_sleep.reindex.port import NewIndex
-from vicw_sleep.reindex.service import Reindexing
-from vicw_standalone.platform_stores import named_engines, read_platform
-
-if TYPE_CHECKING:
-    from vicw_runtime.platform.engines import PlatformIndexes
+from vicw_standalone.platform_stores import named_engines
+from vicw_stores.neo4j import Neo4jGraphStore
+from vicw_stores.qdrant import QdrantCollections, QdrantVectorStore, VectorCollection, connect
 
 _START_SECONDS = 20.0
 
 
 class QdrantIndexes:
-    """IndexEngine of the platform. ``wait`` returns when all services have read the record."""
+    """IndexEngine of the platform. ``wait`` returns when all services have read the record.
+
+    It connects to the engines, and is closed by ``stack``.
+    """
 
     command = "vicw reindex --platform"
 
     def __init__(
         self,
-        graph: Store,
-        indexes: PlatformIndexes,
+        settings: PlatformSettings,
+        graph: Neo4jGraphStore,
         ingest: IngestSettings,
+        stack: AsyncExitStack,
         wait: Callable[[], Awaitable[None]] = wait_for_followers,
     ) -> None:
+        self._settings = settings
         self._graph = graph
-        self._platform = indexes
         self._ingest = ingest
+        self._stack = stack
         self._wait = wait
+        self._opened: PlatformIndexes | None = None
         self._written: Indexes
 
     async def require(self, name: str | None, models: Models) -> None:
@@ -84,6 +88,15 @@ class QdrantIndexes:
             await collections.drop(each.name)
         return [each.model for each in old]
 
+    @property
+    def _platform(self) -> PlatformIndexes:
+        """The collections and the embedding servers. Raises SettingsError without VICW_EMBEDDING_URL."""
+        if self._opened is None:
+            servers = EmbeddingServers(self._settings.embedding)
+            self._stack.push_async_callback(servers.close)
+            self._opened = PlatformIndexes(self._settings, servers, self._graph, self._stack)
+        return self._opened
+
     async def _open(self, name: str | None, models: Models) -> Index:
         platform = self._platform
         if name is not None:
@@ -95,15 +108,62 @@ class QdrantIndexes:
         return await platform.open(model, seconds=_START_SECONDS)
 
 
-@asynccontextmanager
-async def open_reindexing(wait: Callable[[], Awaitable[None]] = wait_for_followers) -> AsyncIterator[Reindexing]:
-    """Open the platform's engines for a change of its model."""
-    settings = read_platform()
-    from vicw_runtime.platform.engines import PlatformIndexes
+class QdrantArchive:
+    """The collection in use, as an export and an import need it: without an embedding server.
 
-    with named_by_variable():
-        ingest = IngestSettings()
-    async with AsyncExitStack() as stack:
-        with named_engines(settings):
-            graph, indexes = await PlatformIndexes.open_with_graph(settings, load_registries().edges, stack)
-        yield Reindexing(graph, QdrantIndexes(graph, indexes, ingest, wait))
+    It connects when it is first used, and is closed by ``stack``.
+    """
+
+    def __init__(self, settings: PlatformSettings, graph: Neo4jGraphStore, stack: AsyncExitStack) -> None:
+        self._settings = settings
+        self._graph = graph
+        self._stack = stack
+        self._opened: QdrantCollections | None = None
+        self._vectors: dict[str, QdrantVectorStore] = {}
+
+    async def open_vectors(self) -> VectorStore:
+        """Return the vectors behind the alias. Raises UnavailableError if there is no collection yet."""
+        current = await self._current()
+        if current is None:
+            raise UnavailableError("vectors", f"there is no collection behind {self._settings.qdrant.alias!r} yet")
+        return self._of(current)
+
+    async def require_engine(self) -> None:
+        """Raise UnavailableError if the server does not answer."""
+        await self._current()
+
+    async def read(self, model: ModelIdentity) -> VectorStore | None:
+        """Return the vectors of the model in use; None without a collection of it."""
+        current = await self._current()
+        return self._of(current) if current is not None and current.model == model else None
+
+    async def fill(self, model: ModelIdentity) -> VectorStore | None:
+        """Return the collection for vectors of a model; None if another model is in use, or without vectors."""
+        current, used = await self._current(), (await self._graph.record.models()).used
+        if used not in {None, model} or not model.has_vectors:
+            return None
+        if used is not None and current is None:
+            raise UnavailableError("vectors", "the collection was lost; start the platform, which rebuilds it")
+        collection = await self._collections.open(model)
+        await self._graph.record.set_model(model)
+        return self._of(collection)
+
+    async def _current(self) -> VectorCollection | None:
+        with named_engines(self._settings):
+            return await self._collections.current()
+
+    def _of(self, collection: VectorCollection) -> QdrantVectorStore:
+        if collection.name not in self._vectors:
+            client, seconds = connect(self._settings.qdrant), self._settings.qdrant.timeout_seconds
+            vectors = QdrantVectorStore(client, collection.name, timeout_seconds=seconds)
+            self._stack.push_async_callback(vectors.close)
+            self._vectors[collection.name] = vectors
+        return self._vectors[collection.name]
+
+    @property
+    def _collections(self) -> QdrantCollections:
+        if self._opened is None:
+            client = connect(self._settings.qdrant)
+            self._stack.push_async_callback(client.close)
+            self._opened = QdrantCollections(client, self._settings.qdrant.alias)
+        return self._opened

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import Memory, open_memory, settings_for
-from support.stores.reindexed import reindexed
+from support.stores.reindexed import open_reindexing, reindexed
 from vicw_ingest.index.indexer import Indexer
 from vicw_runtime.indexes import Index, Indexes
 from vicw_shared.errors import InvalidInputError, ModelMismatchError, StateConflictError, UnavailableError
@@ -20,7 +20,6 @@ from vicw_shared.ports import Lane, ModelChange, ModelIdentity, Models, Point
 from vicw_sleep.reindex.change import Reindexer
 from vicw_sleep.reindex.lock import ChangeLock
 from vicw_sleep.reindex.port import NewIndex
-from vicw_standalone.index_engines.edge import open_reindexing
 from vicw_standalone.wiring import Standalone
 from vicw_stores.edge.folders import folder_of, others
 

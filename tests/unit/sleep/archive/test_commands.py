@@ -16,22 +16,26 @@ from uuid import UUID
 import pytest
 from typer.testing import CliRunner, Result
 
+from support.clients.served import Served, keep_logs, serve_store
+from support.clients.served import command as run
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.exports import assert_same_exports
-from support.stores.memory import open_memory
+from support.stores.memory import Memory, open_memory
 from vicw_shared.errors import StateConflictError
 from vicw_shared.ports import Edges
-from vicw_standalone.archive.embedded import move_aside
 from vicw_standalone.cli import app
 from vicw_standalone.wiring import Standalone
+from vicw_stores.aside import move_aside
 from vicw_stores.sqlite.transaction import SqliteTransaction
 
 
 @pytest.fixture
 def filled(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     # Loggers keep what they were given first: here a stream that ends with the command.
-    for module in ("archive", "maintain", "keys", "forget"):
-        monkeypatch.setattr(f"vicw_standalone.cli.{module}.configure_logs", lambda settings: None)
+    keep_logs(monkeypatch)
+    monkeypatch.setattr("vicw_sleep.archive.cli.configure_logs", lambda settings: None)
+    for module in ("maintain", "keys", "forget"):
+        monkeypatch.setattr(f"vicw_standalone.cli.{module}.configure_logs", lambda settings: None, raising=False)
 
     async def fill() -> None:
         async with open_memory(store) as memory:
@@ -398,8 +402,91 @@ def test_move_aside_moves_the_vectors_before_the_graph(tmp_path: Path, monkeypat
 
     monkeypatch.setattr(Path, "rename", noted)
     aside = move_aside(tmp_path, "replaced")
+    assert aside is not None
     assert moved == ["vectors", "graph.sqlite3"]
     assert sorted(path.name for path in aside.iterdir()) == ["graph.sqlite3", "vectors"]
     (tmp_path / "graph.sqlite3").touch()
-    assert move_aside(tmp_path, "replaced").name == "replaced-2", "within one second, too"
+    again = move_aside(tmp_path, "replaced")
+    assert (again and again.name) == "replaced-2", "within one second, too"
     assert (tmp_path / "other").exists()
+
+
+def test_export_backup_and_import_do_and_say_the_same_beside_a_server(
+    filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vicw_sleep.archive.backups.name_at", lambda at: "vicw-20260101T000000Z")
+    words = [
+        ("export", "--to", "{}/e"),
+        ("export", "--to", "{}/e", "--tenant", "nosuch"),
+        ("export", "--to", "{}/other", "--context", "other", "--no-vectors"),
+        ("backup", "--to", "{}/backups", "--compress", "--keep", "1"),
+        ("import", "{}/e"),
+        ("restore", "{}/e"),
+        ("export", "--to", "/"),
+    ]
+
+    def run_all(folder: Path) -> list[tuple[int, str, str]]:
+        done = [run(filled, *(word.format(folder) for word in one)) for one in words]
+        return [
+            (one.exit_code, one.stdout.replace(str(folder), ""), one.stderr.replace(str(folder), "")) for one in done
+        ]
+
+    alone = run_all(tmp_path / "alone")
+    with serve_store(filled):
+        assert run_all(tmp_path / "served") == alone
+    assert [code for code, _, _ in alone] == [0, 1, 0, 0, 1, 1, 1]
+    assert_same_exports(tmp_path / "alone/e", tmp_path / "served/e")
+
+
+def test_an_import_into_a_running_server_is_found_at_once(filled: Path, tmp_path: Path) -> None:
+    assert vicw("export", "--to", tmp_path / "e", "--data-dir", filled).exit_code == 0
+    other = tmp_path / "other"
+
+    async def fill() -> None:
+        async with open_memory(other) as memory:
+            memory.tenant = "another"
+            await memory.ingest({"id": "y", "text": "of another"}, context="other")
+
+    asyncio.run(fill())
+    with serve_store(other) as served:
+        done = run(other, "import", str(tmp_path / "e"))
+        assert (done.exit_code, done.stdout.splitlines()[-1]) == (0, "clean"), done.output
+        assert "not imported" not in done.stderr
+        served.settle()
+        memory = Memory(served.standalone, HashEmbedder())
+        assert served.portal.call(lambda: memory.found("turn 3", limit=1)) == ["m3"]
+        assert "has data in this store" in run(other, "import", str(tmp_path / "e")).stderr
+        refused = run(other, "restore", str(tmp_path / "e"), "--replace")
+        assert (refused.exit_code, "which no process may have open" in refused.stderr) == (1, True)
+    assert replaced_folders(other) == []
+    assert "clean" in vicw("check", "--data-dir", other).stdout
+
+
+def test_the_jobs_of_a_server_rest_while_an_import_is_incomplete(
+    filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert vicw("export", "--to", tmp_path / "e", "--data-dir", filled).exit_code == 0
+
+    def jobs(served: Served) -> bool:
+        async def names() -> set[str]:
+            await asyncio.sleep(0.05)
+            return {task.get_name() for task in asyncio.all_tasks()}
+
+        return "expiry" in served.portal.call(names)
+
+    with serve_store(tmp_path / "new") as served:
+        with monkeypatch.context() as patch:
+
+            async def die(self: object, *_: object) -> None:
+                assert not jobs_now()
+                raise StateConflictError("broken off")
+
+            def jobs_now() -> bool:
+                return "expiry" in {task.get_name() for task in asyncio.all_tasks()}
+
+            patch.setattr(SqliteTransaction, "put_edges", die)
+            assert jobs(served)
+            assert "broken off" in run(tmp_path / "new", "import", str(tmp_path / "e")).stderr
+        assert not jobs(served)
+        assert run(tmp_path / "new", "import", str(tmp_path / "e")).exit_code == 0
+        assert jobs(served)

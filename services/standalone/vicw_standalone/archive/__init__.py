@@ -1,1 +1,0 @@
-"""Exports and backups of the stores that the settings name."""
