@@ -90,6 +90,7 @@ async def _directory_stores(settings: StandaloneSettings, stack: AsyncExitStack,
         extraction_queue=NullQueue(),
         data_dir=path,
         alone=True,
+        has_vectors=settings.storage.embedder != "none",
         reindexing=Reindexing(graph, engine),
         archive_indexes=engine,
     )

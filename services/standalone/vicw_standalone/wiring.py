@@ -327,6 +327,7 @@ class Standalone:
             extraction_queue=self.extractor or NullQueue(),
             data_dir=self.data_dir.path,
             alone=alone,
+            has_vectors=self.settings.storage.embedder != "none",
             yield_to_foreground=self._throttle.yield_to_foreground,
             indexes=indexes,
             model=self._model,

@@ -5,10 +5,14 @@ from __future__ import annotations
 import sys
 
 import typer
+from pydantic import ValidationError
 
 from vicw_ingest.erasure import cli as forget
+from vicw_ingest.jobs import cli as jobs
+from vicw_runtime.keys import cli as keys
 from vicw_runtime.operations.console import INTERRUPTED, problem
-from vicw_shared.errors import VicwError
+from vicw_shared.errors import InvalidInputError, VicwError
+from vicw_shared.wire.validation_errors import describe
 from vicw_sleep.archive import cli as archive
 from vicw_sleep.check import cli as check
 from vicw_sleep.mirror import cli as mirror
@@ -16,8 +20,6 @@ from vicw_sleep.reindex import cli as reindex
 from vicw_standalone import __version__
 from vicw_standalone.cli import (
     entities,
-    jobs,
-    keys,
     maintain,
     models,
     plugins,
@@ -85,6 +87,9 @@ def main() -> None:
         app()
     except VicwError as error:
         problem(error.detail)
+        sys.exit(1)
+    except ValidationError as error:
+        problem(InvalidInputError(*describe(error.errors())).detail)
         sys.exit(1)
     except ModuleNotFoundError as error:
         if error.name not in _EMBEDDED_MODULES:
