@@ -18,7 +18,7 @@ from vicw_retrieval.access.viewer_identity import with_viewer_identities
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.refine.pipeline import TIME, RefinedItems, refine
 from vicw_retrieval.request.payload_fallback import payload_graph
-from vicw_retrieval.request.stages import Stages, name_sizes, require_within_limits
+from vicw_retrieval.request.stages import StageRun, name_sizes, require_within_limits
 from vicw_retrieval.search.first_wave import FoundItems, find_items
 from vicw_retrieval.synthesis.expansion import Expanded, MovedError, expand_results
 from vicw_retrieval.synthesis.explanation import explain
@@ -87,7 +87,7 @@ async def _answer(
     again: bool = False,
 ) -> RetrieveResponse:
     """Answer. ``again``: while there is time for another try, raise MovedError instead of leaving out a result."""
-    stages = Stages(degraded=list(degraded))
+    stages = StageRun(degraded=list(degraded))
     if request.viewer is not None:
         scope = await with_viewer_identities(ports.graph, scope)
     time = TimeAnalysis()
@@ -107,7 +107,7 @@ async def _synthesize(
     refined: RefinedItems,
     expanded: Expanded,
     ports: RetrievalPorts,
-    stages: Stages,
+    stages: StageRun,
 ) -> RetrieveResponse:
     """Return the results, their sub-graph and the text within the budget."""
     candidates, around, parts = expanded.results, expanded.around, expanded.parts

@@ -20,7 +20,7 @@ from vicw_retrieval.refine.current_first import CURRENT, asks_for_past, prefer_c
 from vicw_retrieval.refine.near_duplicates import cover, merge_duplicates, read_texts
 from vicw_retrieval.refine.recency import RECENT, prefer_recent
 from vicw_retrieval.refine.speaker_boost import prefer_speaker
-from vicw_retrieval.request.stages import Stages
+from vicw_retrieval.request.stages import StageRun
 from vicw_retrieval.search.first_wave import FoundItems
 from vicw_retrieval.temporal.query_analyzer import TimeAnalysis
 from vicw_retrieval.temporal.time_ranker import Find, ResolvedTime, rank_by_time
@@ -48,7 +48,12 @@ class RefinedItems:
 
 
 async def refine(
-    request: RetrieveRequest, scope: Scope, found: FoundItems, time: TimeAnalysis, ports: RetrievalPorts, stages: Stages
+    request: RetrieveRequest,
+    scope: Scope,
+    found: FoundItems,
+    time: TimeAnalysis,
+    ports: RetrievalPorts,
+    stages: StageRun,
 ) -> RefinedItems:
     """Return the results: the best candidates after all stages, at most as many as asked for."""
     question = _question(request, scope, found, ports)
@@ -101,7 +106,7 @@ def _within(ports: RetrievalPorts, most_ms: int) -> asyncio.Timeout:
 
 
 async def _spread(
-    question: SpreadContext, candidates: Sequence[Candidate], ports: RetrievalPorts, stages: Stages
+    question: SpreadContext, candidates: Sequence[Candidate], ports: RetrievalPorts, stages: StageRun
 ) -> tuple[Sequence[Candidate], SpreadResults]:
     """Spread from the candidates through the graph."""
     settings, spreads = ports.settings, SpreadResults()
@@ -121,7 +126,7 @@ async def _rank_by_time(
     resolved: ResolvedTime,
     find: Find,
     ports: RetrievalPorts,
-    stages: Stages,
+    stages: StageRun,
 ) -> tuple[Sequence[Candidate], ResolvedTime]:
     """Raise items of the question's time."""
     rescored = replace(question, strengths={candidate.key: candidate.strength for candidate in candidates})
@@ -143,7 +148,7 @@ async def _merge(
     limit: int,
     share: float,
     ports: RetrievalPorts,
-    stages: Stages,
+    stages: StageRun,
 ) -> Sequence[Candidate]:
     """Raise results that add to the others, and merge near-duplicates."""
     least = ports.settings.duplicate_share
@@ -162,7 +167,7 @@ async def _rerank(
     question: SpreadContext,
     candidates: Sequence[Candidate],
     ports: RetrievalPorts,
-    stages: Stages,
+    stages: StageRun,
 ) -> tuple[Sequence[Candidate], Reranked]:
     """Let the re-ranker order the first candidates; all of them are visible to the caller."""
     with stages.timed(RERANK):
@@ -181,7 +186,7 @@ async def _rerank(
 
 
 async def _prefer_current(
-    question: SpreadContext, candidates: Sequence[Candidate], ports: RetrievalPorts, stages: Stages
+    question: SpreadContext, candidates: Sequence[Candidate], ports: RetrievalPorts, stages: StageRun
 ) -> Sequence[Candidate]:
     """Rank current statements before what they replaced, unless the question is about the past."""
     with stages.run(CURRENT):
@@ -191,7 +196,7 @@ async def _prefer_current(
 
 
 async def _walk_tags(
-    question: SpreadContext, top: Sequence[Candidate], ports: RetrievalPorts, stages: Stages
+    question: SpreadContext, top: Sequence[Candidate], ports: RetrievalPorts, stages: StageRun
 ) -> Sequence[tags.Associate]:
     """Return items that share a tag with the results."""
     settings = ports.settings

@@ -1,4 +1,4 @@
-"""Stages of one request: their times, their isolation (each fails alone), and the limits of what is asked for."""
+"""StageRun of one request: their times, their isolation (each fails alone), and the limits of what is asked for."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def isolate(degraded: list[str], stage: str) -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
-class Stages:
+class StageRun:
     """The run of one request's stages: their times, and ``degraded``, the names of those that failed or lack data."""
 
     timer: StageTimer = field(default_factory=StageTimer)

@@ -19,7 +19,7 @@ from vicw_retrieval.model.similarity import QuerySimilarity, VectorSimilarity, W
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.ranking.fusion import Candidate, Wave
 from vicw_retrieval.refine.speaker_boost import raise_speaker_votes
-from vicw_retrieval.request.stages import Stages
+from vicw_retrieval.request.stages import StageRun
 from vicw_retrieval.search.item_search import ItemQuery, ItemSearch, SearchResult, SearchState
 from vicw_retrieval.temporal.query_analyzer import TimeAnalysis
 from vicw_retrieval.temporal.time_ranker import event_domains
@@ -65,7 +65,7 @@ class FoundItems:
 
 
 async def find_items(
-    request: RetrieveRequest, scope: Scope, time: TimeAnalysis, ports: RetrievalPorts, stages: Stages
+    request: RetrieveRequest, scope: Scope, time: TimeAnalysis, ports: RetrievalPorts, stages: StageRun
 ) -> FoundItems:
     """Search, and narrow to the domain that the hits point to, unless the caller names one or only time selects.
 
@@ -120,7 +120,7 @@ def _phrase_search(ports: RetrievalPorts, state: SearchState) -> PhraseSearch:
 
 
 async def _domain_sizes(
-    scope: Scope, by_words: bool, ports: RetrievalPorts, stages: Stages
+    scope: Scope, by_words: bool, ports: RetrievalPorts, stages: StageRun
 ) -> Mapping[str, int] | None:
     """Return the number of points, or passages, of each domain; {} if none can count them, None on failure."""
     hides = scope.audience is not None  # sizes must not reveal invisible items
@@ -140,7 +140,7 @@ async def _decide(
     scope: Scope,
     time: TimeAnalysis,
     ports: RetrievalPorts,
-    stages: Stages,
+    stages: StageRun,
 ) -> DomainDecision:
     """Return the domains that the hits point to; by the question's own words if that fails."""
     decision = by_words(words := domain_cues(query))

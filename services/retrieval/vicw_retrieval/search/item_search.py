@@ -20,7 +20,7 @@ from vicw_retrieval.intent.profiles import QuestionIntent, read_hits, read_words
 from vicw_retrieval.model.consolidated import without_summaries
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.ranking.fusion import GRAPH, Candidate, Wave, fuse_wave, group, is_full, merge
-from vicw_retrieval.request.stages import Stages
+from vicw_retrieval.request.stages import StageRun
 from vicw_retrieval.search.cross_scoring import CrossScorer, Scored, score_all
 from vicw_shared.errors import RetryableError, UnavailableError, VicwError
 from vicw_shared.ports import Scope, SparseVector, VectorHit, VectorQuery
@@ -88,7 +88,7 @@ class ItemSearch:
     tenant: str
     ports: RetrievalPorts
     embedder: QueryEmbedder
-    stages: Stages
+    stages: StageRun
 
     async def run(self, scope: Scope, domain: str | None, state: SearchState) -> SearchResult:
         """Return the items found, best first, and the channels' hits.

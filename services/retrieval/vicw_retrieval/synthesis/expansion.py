@@ -20,7 +20,7 @@ from vicw_retrieval.model.consolidated import read_parts, with_adjacent
 from vicw_retrieval.model.neighbourhood import Neighbourhood
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.ranking.fusion import Candidate
-from vicw_retrieval.request.stages import Stages
+from vicw_retrieval.request.stages import StageRun
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.names import is_named_node
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread
@@ -68,7 +68,7 @@ async def expand_results(
     top: Sequence[Candidate],
     associates: Sequence[Associate],
     ports: RetrievalPorts,
-    stages: Stages,
+    stages: StageRun,
     *,
     again: bool,
 ) -> Expanded:
@@ -104,7 +104,7 @@ def _has_time(ports: RetrievalPorts) -> bool:
 
 
 async def _read_around(
-    request: RetrieveRequest, scope: Scope, top: Sequence[Candidate], ports: RetrievalPorts, stages: Stages
+    request: RetrieveRequest, scope: Scope, top: Sequence[Candidate], ports: RetrievalPorts, stages: StageRun
 ) -> Neighbourhood:
     uids = list(dict.fromkeys(candidate.item.uid for candidate in top))
     if request.expand.hops > 0:
@@ -123,7 +123,7 @@ async def _with_chains(
     results: Sequence[Candidate],
     around: Neighbourhood,
     ports: RetrievalPorts,
-    stages: Stages,
+    stages: StageRun,
 ) -> Neighbourhood:
     """Return ``around`` with the causal chains from the results; unchanged if the graph fails."""
     settings, known = ports.settings, known_by(ports.registry)
