@@ -18,7 +18,7 @@ from vicw_ingest.erasure.api import ItemsToForget
 from vicw_ingest.erasure.eraser import Eraser
 from vicw_ingest.erasure.selection import choose_items
 from vicw_shared.errors import UnavailableError
-from vicw_standalone.engine_files import EmbeddedFiles
+from vicw_standalone.stores.engine_files import EmbeddedFiles
 
 
 @pytest.fixture

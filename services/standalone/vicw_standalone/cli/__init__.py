@@ -20,7 +20,6 @@ from vicw_sleep.reindex import cli as reindex
 from vicw_standalone import __version__
 from vicw_standalone.cli import (
     entities,
-    maintain,
     models,
     plugins,
     retrieve,
@@ -28,6 +27,7 @@ from vicw_standalone.cli import (
     sleep,
 )
 from vicw_standalone.cli.access import InstalledAccess
+from vicw_standalone.doctor import cli as doctor
 from vicw_standalone.drawing import cli as graph
 from vicw_standalone.file_import import cli as ingest
 
@@ -59,7 +59,7 @@ for group in (
     sleep,
     forget,
     check,
-    maintain,
+    doctor,
     archive,
     plugins,
 ):

@@ -15,7 +15,7 @@ from vicw_shared.ports import ModelIdentity, Models, VectorStore
 from vicw_shared.settings import IngestSettings
 from vicw_sleep.reindex.model import ReindexReport
 from vicw_sleep.reindex.port import NewIndex
-from vicw_standalone.platform_stores import named_engines
+from vicw_standalone.stores.platform import named_engines
 from vicw_stores.neo4j import Neo4jGraphStore
 from vicw_stores.qdrant import QdrantCollections, QdrantVectorStore, VectorCollection, connect
 
