@@ -24,7 +24,7 @@ from vicw_shared.settings import IngestSettings, RetrievalSettings
 from vicw_shared.wire.retrieve import RetrieveRequest
 from vicw_sleep.archive.api import IMPORT, ImportRequest
 from vicw_sleep.check.service import check
-from vicw_standalone.stores.model import OpenStores
+from vicw_standalone.stores.memory import OpenStores
 from vicw_standalone.stores.opening import open_stores
 from vicw_standalone.wiring import Standalone
 

@@ -42,12 +42,12 @@ from vicw_sleep.reindex.service import Reindexing
 from vicw_sleep.schedule.cron import Schedule
 from vicw_sleep.schedule.jobs import ScheduledJob, schedules
 from vicw_standalone import scheduled_jobs
-from vicw_standalone.embedders import Embedders
 from vicw_standalone.index_engines.edge import EdgeIndexes, IndexFolders
-from vicw_standalone.model_choice import REINDEX_ADVICE, remedy, vectors_of
+from vicw_standalone.index_engines.embedders import Embedders
+from vicw_standalone.index_engines.model_choice import REINDEX_ADVICE, remedy, vectors_of
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.stores.engine_files import EmbeddedFiles
-from vicw_standalone.stores.model import ServedMemory
+from vicw_standalone.stores.memory import ServedMemory
 from vicw_stores.data_dir import DataDir
 from vicw_stores.edge import EdgeVectorStore
 from vicw_stores.edge.folders import folder_of

@@ -15,7 +15,7 @@ from vicw_sleep.reconcile.model import ReconcileBookmark
 from vicw_sleep.reconcile.service import reconcile
 from vicw_sleep.reindex.api import REINDEX, ReindexRequest
 from vicw_standalone.settings import StandaloneSettings
-from vicw_standalone.stores.model import OpenStores
+from vicw_standalone.stores.memory import OpenStores
 from vicw_standalone.stores.opening import open_stores
 
 

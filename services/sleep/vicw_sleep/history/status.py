@@ -6,15 +6,16 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from vicw_runtime.job_runs import in_progress
+from vicw_runtime.operations import MemorySettings
 from vicw_shared.ports import JobRun
 from vicw_shared.text import counted
-from vicw_sleep.schedule.jobs import CATCH_UP_CONSOLIDATION, SETTING, JobSettings, ScheduledJob, schedules
+from vicw_sleep.schedule.jobs import CATCH_UP_CONSOLIDATION, SETTING, ScheduledJob, schedules
 
 _NEED_VECTORS = frozenset({ScheduledJob.CONSOLIDATION, ScheduledJob.DREAM, ScheduledJob.RECONCILE})
 """Jobs without work in a store without vectors."""
 
 
-def status_lines(settings: JobSettings, runs: Sequence[JobRun], at: datetime, *, vectors: bool) -> Iterator[str]:
+def status_lines(settings: MemorySettings, runs: Sequence[JobRun], at: datetime, *, vectors: bool) -> Iterator[str]:
     """Yield a line for each job with a schedule, then for each other recorded job."""
     recorded = {run.task: run for run in runs}
     for job, schedule in schedules(settings, at).items():

@@ -1,1 +1,1 @@
-"""The stores that operations work on: those of this process, of a closed data directory, or of a platform."""
+"""The stores that commands and operations work on: opened in a data directory or on a platform."""

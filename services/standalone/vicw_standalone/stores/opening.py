@@ -16,7 +16,7 @@ from vicw_shared.settings import RedisSettings
 from vicw_shared.settings.variables import named_by_variable
 from vicw_sleep.reindex.service import Reindexing
 from vicw_standalone.settings import StandaloneSettings
-from vicw_standalone.stores.model import OpenStores
+from vicw_standalone.stores.memory import OpenStores
 from vicw_standalone.stores.platform import open_graph, read_platform
 
 if TYPE_CHECKING:
