@@ -238,8 +238,11 @@ class Standalone:
 
     async def finish_erasures(self) -> None:
         """Finish what interrupted erasures selected, before anything is answered. A failure is logged."""
+        eraser = Eraser(self.graph, self.indexes, self.registry)
         try:
-            await Eraser(self.graph, self.indexes, self.registry).finish_interrupted()
+            if await eraser.pending():
+                _log.warning("an erasure is not proven yet: `vicw forget resume` searches for what is left")
+            await eraser.finish_interrupted()
         except VicwError as error:
             _log.warning("an interrupted erasure could not be finished: `vicw forget resume`", error=error.detail)
 

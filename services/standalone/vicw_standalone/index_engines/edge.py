@@ -91,8 +91,13 @@ class IndexFolders:
             return await self.open(model)
         except DataDirError:
             await mark_lost(self._graph)
-            EdgeVectorStore.destroy(folder)
+            await self.remove(folder)
         return await self.open(model)
+
+    async def remove(self, folder: Path) -> None:
+        """Remove an index that is not open."""
+        async with self._lock:
+            await asyncio.to_thread(EdgeVectorStore.destroy, folder)
 
     async def close(self, model: ModelIdentity) -> None:
         """Close an index that is no longer in use, and end its embedder; the folder stays."""
@@ -183,7 +188,7 @@ class EdgeIndexes:
         folders = others(self._data_dir, {folder_of(self._data_dir, models.used, models.used)})
         dropped = [noted_in(folder) for folder in folders]
         for folder in folders:
-            EdgeVectorStore.destroy(folder)
+            await self._folders.remove(folder)
         return [model for model in dropped if model is not None]
 
     async def require_engine(self) -> None:
