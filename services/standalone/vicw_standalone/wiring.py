@@ -42,9 +42,9 @@ from vicw_sleep.reindex.service import Reindexing
 from vicw_sleep.schedule.cron import Schedule
 from vicw_sleep.schedule.jobs import ScheduledJob, schedules
 from vicw_standalone import scheduled_jobs
+from vicw_standalone.embedding_model.choice import REINDEX_ADVICE, remedy, vectors_of
+from vicw_standalone.embedding_model.embedders import Embedders
 from vicw_standalone.index_engines.edge import EdgeIndexes, IndexFolders
-from vicw_standalone.index_engines.embedders import Embedders
-from vicw_standalone.index_engines.model_choice import REINDEX_ADVICE, remedy, vectors_of
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.stores.engine_files import EmbeddedFiles
 from vicw_standalone.stores.memory import ServedMemory
