@@ -1,1 +1,1 @@
-"""``vicw doctor``: problems of a machine, its settings and its data, and how to fix them."""
+"""Checks of the machine, the settings and the stored data, for ``vicw doctor``."""

@@ -21,11 +21,11 @@ _MAX_QUESTIONS = 5
 
 
 def register(app: typer.Typer) -> None:
-    """Add the subcommands."""
-    app.command("doctor")(doctor_command)
+    """Add the subcommand."""
+    app.command()(doctor)
 
 
-def doctor_command(
+def doctor(
     question: Annotated[
         list[str] | None,
         typer.Argument(help="With --graph: questions to ask. \\[default: names of entities of --context]"),

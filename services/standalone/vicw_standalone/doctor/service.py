@@ -1,4 +1,4 @@
-"""Checks of the machine, the settings and the stored data, for ``vicw doctor``."""
+"""Run the checks one after the other."""
 
 from __future__ import annotations
 
