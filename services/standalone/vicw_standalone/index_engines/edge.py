@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from vicw_ingest.index.indexer import Indexer
+from vicw_ingest.index.service import Indexer
 from vicw_runtime.indexes import Index, Indexes
 from vicw_runtime.model_servers.embedders import query_prefix
 from vicw_shared.errors import DataDirError, ModelMismatchError, SettingsError
