@@ -14,10 +14,10 @@ from vicw_core.background import in_thread, start_background_task
 from vicw_embedding.process.supervisor import ChatProcess
 from vicw_ingest.erasure.eraser import Eraser
 from vicw_ingest.expiry.service import Expiry
-from vicw_ingest.index.indexer import Indexer
+from vicw_ingest.index.service import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of
-from vicw_ingest.llm_queue.extractor import PendingExtractor
 from vicw_ingest.llm_queue.requests import ExtractionBackend
+from vicw_ingest.llm_queue.service import PendingExtractor
 from vicw_ingest.pipeline import IngestPorts
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.request.engines import CircuitBreaker
@@ -42,9 +42,9 @@ from vicw_sleep.reindex.service import Reindexing
 from vicw_sleep.schedule.cron import Schedule
 from vicw_sleep.schedule.jobs import ScheduledJob, schedules
 from vicw_standalone import scheduled_jobs
+from vicw_standalone.embedding_model.choice import REINDEX_ADVICE, remedy, vectors_of
+from vicw_standalone.embedding_model.embedders import Embedders
 from vicw_standalone.index_engines.edge import EdgeIndexes, IndexFolders
-from vicw_standalone.index_engines.embedders import Embedders
-from vicw_standalone.index_engines.model_choice import REINDEX_ADVICE, remedy, vectors_of
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.stores.engine_files import EmbeddedFiles
 from vicw_standalone.stores.memory import ServedMemory

@@ -1,4 +1,4 @@
-"""The ``vicw`` command: one file per group of subcommands."""
+"""The ``vicw`` command: commands that need a server alone, and those of the features, each from its folder."""
 
 from __future__ import annotations
 
@@ -18,17 +18,11 @@ from vicw_sleep.check import cli as check
 from vicw_sleep.mirror import cli as mirror
 from vicw_sleep.reindex import cli as reindex
 from vicw_standalone import __version__
-from vicw_standalone.cli import (
-    entities,
-    maintain,
-    models,
-    plugins,
-    retrieve,
-    serve,
-    sleep,
-)
+from vicw_standalone.cli import entities, plugins, retrieve, serve, sleep
 from vicw_standalone.cli.access import InstalledAccess
+from vicw_standalone.doctor import cli as doctor
 from vicw_standalone.drawing import cli as graph
+from vicw_standalone.embedding_model import cli as model
 from vicw_standalone.file_import import cli as ingest
 
 _EMBEDDED_MODULES = frozenset(
@@ -53,13 +47,13 @@ for group in (
     graph,
     jobs,
     keys,
-    models,
+    model,
     reindex,
     mirror,
     sleep,
     forget,
     check,
-    maintain,
+    doctor,
     archive,
     plugins,
 ):

@@ -1,3 +1,1 @@
-"""Vector indexes of each engine with their embedders, as a change of the model needs them
-(``vicw_sleep.reindex.port``).
-"""
+"""Vector indexes of each engine, as a change of the model needs them (``vicw_sleep.reindex.port``)."""

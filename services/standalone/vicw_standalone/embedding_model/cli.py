@@ -11,7 +11,7 @@ from rich.table import Table
 from vicw_runtime.operations.command import DataDirOption
 from vicw_runtime.operations.console import err, out
 from vicw_shared.embedding_models import MODELS
-from vicw_standalone.index_engines.model_choice import choose
+from vicw_standalone.embedding_model.choice import choose
 from vicw_standalone.settings import read_settings
 
 
