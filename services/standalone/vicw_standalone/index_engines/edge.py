@@ -71,6 +71,8 @@ class IndexFolders:
             stores = {store.path: store for store in self._open.values()}
             for folder in others(self._data_dir.path, ()):
                 model = noted_in(folder) or used
+                # On a full disk the memory maps of the copy would crash the process.
+                await asyncio.to_thread(self._data_dir.require_room_to_copy, folder)
                 if folder in stores:
                     await stores[folder].rewrite()
                 elif model is not None and model.has_vectors and EdgeVectorStore.exists(folder):
