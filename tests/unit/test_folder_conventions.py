@@ -72,6 +72,11 @@ def test_services_have_the_same_file_names(service: str) -> None:
     assert loose_files(SERVICES[service]) - SERVICE_FILES == OWN_FILES[service]
 
 
+def test_what_runs_in_the_background_is_the_service_of_its_folder() -> None:
+    background = modules_named("tasks") + modules_named("job")
+    assert [file for file in background if not (file.parent / "service.py").exists()] == []
+
+
 def test_a_role_has_one_name() -> None:
     named = [file for file in MODULES if file.stem in OTHER_NAMES]
     assert [f"{file.relative_to(ROOT)}: {OTHER_NAMES[file.stem]}" for file in named] == []

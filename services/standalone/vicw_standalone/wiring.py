@@ -14,10 +14,10 @@ from vicw_core.background import in_thread, start_background_task
 from vicw_embedding.process.supervisor import ChatProcess
 from vicw_ingest.erasure.eraser import Eraser
 from vicw_ingest.expiry.service import Expiry
-from vicw_ingest.index.indexer import Indexer
+from vicw_ingest.index.service import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of
-from vicw_ingest.llm_queue.extractor import PendingExtractor
 from vicw_ingest.llm_queue.requests import ExtractionBackend
+from vicw_ingest.llm_queue.service import PendingExtractor
 from vicw_ingest.pipeline import IngestPorts
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.request.engines import CircuitBreaker

@@ -65,4 +65,5 @@ EVICT_ITEMS = Operation(
     result=EvictResult,
     item=EvictedItem,
     run=run,
+    owner_only=True,
 )

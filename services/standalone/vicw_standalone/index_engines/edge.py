@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from vicw_ingest.index.indexer import Indexer
+from vicw_ingest.index.service import Indexer
 from vicw_runtime.indexes import Index, Indexes
 from vicw_runtime.model_servers.embedders import query_prefix
 from vicw_shared.errors import DataDirError, ModelMismatchError, SettingsError
@@ -71,6 +71,8 @@ class IndexFolders:
             stores = {store.path: store for store in self._open.values()}
             for folder in others(self._data_dir.path, ()):
                 model = noted_in(folder) or used
+                # On a full disk the memory maps of the copy would crash the process.
+                await asyncio.to_thread(self._data_dir.require_room_to_copy, folder)
                 if folder in stores:
                     await stores[folder].rewrite()
                 elif model is not None and model.has_vectors and EdgeVectorStore.exists(folder):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 
-from vicw_ingest.index.indexer import Indexer
+from vicw_ingest.index.service import Indexer
 from vicw_runtime.indexes import Index, Indexes, wait_for_followers
 from vicw_runtime.model_servers.embedders import EmbeddingServers
 from vicw_runtime.platform.engines import PlatformIndexes
