@@ -22,7 +22,7 @@ MOVED: Mapping[str, tuple[str, ...]] = {
     "dreams": ("vicw_core.graph.dreams",),
     "edge_factory": ("vicw_core.graph.edge_factory",),
     "exit_codes": ("vicw_runtime.exit_codes",),
-    "fingerprints": ("vicw_core.graph.fingerprints",),
+    "fingerprints": ("vicw_ingest.erasure.fingerprints",),
     "heading_anchors": ("vicw_core.text.heading_anchors",),
     "http": ("vicw_runtime.http",),
     "identity": ("vicw_core.identity",),

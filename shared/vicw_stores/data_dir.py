@@ -130,6 +130,16 @@ class DataDir:
         """
         self._require(int(self._min_free_bytes * _INDEX_SHARE), "Make room; the index needs it to grow")
 
+    def require_room_to_copy(self, folder: Path) -> None:
+        """Raise StorageFullError unless a copy of ``folder`` leaves room to index."""
+        size = sum(file.stat().st_blocks * 512 for file in folder.rglob("*") if file.is_file())
+        needed, free = size + int(self._min_free_bytes * _INDEX_SHARE), shutil.disk_usage(self.path).free
+        if free < needed:
+            raise StorageFullError(
+                f"{self.path} has {free // 1048576} MiB free and needs {needed // 1048576} to copy {folder.name}. "
+                "Make room, then run the command again"
+            )
+
     def _require(self, needed: int, advice: str) -> None:
         free = shutil.disk_usage(self.path).free
         if free < needed:

@@ -29,7 +29,7 @@ from vicw_bench.speed.seeded import SeededEmbedder
 from vicw_bench.speed.synthetic import Chat
 from vicw_core.archive.reader import ArchiveReader
 from vicw_core.archive.writer import ArchiveWriter
-from vicw_ingest.index.indexer import Indexer
+from vicw_ingest.index.service import Indexer
 from vicw_ingest.pipeline import IngestPorts, ingest
 from vicw_runtime.indexes import Index, Indexes
 from vicw_shared.extensions import Registries, load_extractor, load_registries

@@ -41,7 +41,7 @@ from vicw_bench.speed.server import children, disk_mb, resident
 from vicw_bench.speed.synthetic import Chat
 from vicw_core.index.wrapper import wrap
 from vicw_embedding.models import minilm
-from vicw_ingest.index.indexer import Indexer
+from vicw_ingest.index.service import Indexer
 from vicw_ingest.pipeline import IngestPorts, ingest
 from vicw_runtime.indexes import Index, Indexes
 from vicw_runtime.model_servers.openai_embedder import OpenAIEmbedder

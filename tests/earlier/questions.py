@@ -24,8 +24,8 @@ from vicw_shared.settings import IngestSettings, RetrievalSettings
 from vicw_shared.wire.retrieve import RetrieveRequest
 from vicw_sleep.archive.api import IMPORT, ImportRequest
 from vicw_sleep.check.service import check
-from vicw_standalone.memory import OpenStores
-from vicw_standalone.stores import open_stores
+from vicw_standalone.stores.memory import OpenStores
+from vicw_standalone.stores.opening import open_stores
 from vicw_standalone.wiring import Standalone
 
 RENAMED_FIELDS: dict[str, str | None] = {

@@ -17,9 +17,11 @@ SERVICE_FILES = {"__main__", "api", "app", "settings", "wiring", "worker"}
 OWN_FILES = {
     "bench": {"cli", "filling", "metrics", "report", "runs", "sets", "targets"},
     "embedding": {"fetch", "metrics"},
+    "english": {"agents", "causes", "cues", "extractor", "names", "noun_phrases"},
     "ingest": {"commit", "pipeline", "telemetry"},
     "retrieval": {"pipeline", "ports"},
     "sleep": {"beat"},
+    "standalone": {"operations", "scheduled_jobs"},
 }
 """What a service has beside the files that each may have: its use case, and programs of its own."""
 OTHER_NAMES = {
@@ -60,19 +62,23 @@ def test_the_tree_is_read() -> None:
     assert len(MODULES) > 400
 
 
-@pytest.mark.parametrize("package", [one for one in PACKAGES if "standalone" not in one.name], ids=lambda one: one.name)
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda one: one.name)
 def test_the_root_of_a_package_has_few_loose_files(package: Path) -> None:
     assert len(loose_files(package)) <= MOST_LOOSE_FILES
 
 
-@pytest.mark.parametrize("service", sorted(OWN_FILES))
+@pytest.mark.parametrize("service", sorted(SERVICES))
 def test_services_have_the_same_file_names(service: str) -> None:
-    assert loose_files(SERVICES[service]) - SERVICE_FILES <= OWN_FILES[service]
+    assert loose_files(SERVICES[service]) - SERVICE_FILES == OWN_FILES[service]
+
+
+def test_what_runs_in_the_background_is_the_service_of_its_folder() -> None:
+    background = modules_named("tasks") + modules_named("job")
+    assert [file for file in background if not (file.parent / "service.py").exists()] == []
 
 
 def test_a_role_has_one_name() -> None:
-    """A command of ``cli/`` is named after itself: ``vicw models``."""
-    named = [file for file in MODULES if file.stem in OTHER_NAMES and file.parent.name != "cli"]
+    named = [file for file in MODULES if file.stem in OTHER_NAMES]
     assert [f"{file.relative_to(ROOT)}: {OTHER_NAMES[file.stem]}" for file in named] == []
 
 

@@ -3,7 +3,7 @@
 check → deduplicate → extract → plan → commit → index → answer
 
 Each stage gets what the ones before returned. Plan (``plan/service.py``) and commit (``commit.py``) run in one
-transaction under the context's lock; index is the work of ``index/indexer.py``, which runs in the background and,
+transaction under the context's lock; index is the work of ``index/service.py``, which runs in the background and,
 with separate services, in a worker.
 """
 
@@ -24,7 +24,7 @@ from vicw_ingest.commit import Committed, ReceiptKeys, commit
 from vicw_ingest.dedup.detector import find_duplicates, without_duplicates
 from vicw_ingest.extraction import extractor
 from vicw_ingest.index.backpressure import Backpressure
-from vicw_ingest.index.indexer import Indexer
+from vicw_ingest.index.service import Indexer
 from vicw_ingest.knowledge.pages import KnowledgePage, with_import_links
 from vicw_ingest.llm_queue.requests import ExtractionBackend, finish_extractions, items_to_extract
 from vicw_ingest.plan.drafts import infer_domain, source_of

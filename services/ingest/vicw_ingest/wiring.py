@@ -8,10 +8,10 @@ from vicw_core.background import start_background_task
 from vicw_ingest.erasure.eraser import Eraser
 from vicw_ingest.eviction.service import Eviction
 from vicw_ingest.expiry.service import Expiry
-from vicw_ingest.index.indexer import Indexer
+from vicw_ingest.index.service import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of
-from vicw_ingest.llm_queue.extractor import PendingExtractor
 from vicw_ingest.llm_queue.requests import ExtractionBackend
+from vicw_ingest.llm_queue.service import PendingExtractor
 from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.settings import IngestServiceSettings
 from vicw_runtime.model_servers.openai_language import open_language_model

@@ -14,10 +14,8 @@ from vicw_runtime.http import KeyGate, create_app, is_loopback
 from vicw_runtime.http.serve import serve as serve_app
 from vicw_runtime.operations.router import OperationServer
 from vicw_standalone import __version__
-from vicw_standalone.admin import create_router as admin_router
 from vicw_standalone.operations import OPERATIONS
 from vicw_standalone.settings import StandaloneSettings
-from vicw_standalone.undo import undo_step
 from vicw_standalone.wiring import Standalone
 
 _log = structlog.get_logger()
@@ -71,11 +69,7 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
     app.include_router(ingest_router(standalone.ingest_ports, gate))
     app.include_router(retrieval_router(standalone.retrieval_ports, gate))
 
-    async def undo(step: str) -> str:
-        return await undo_step(standalone.memory(), step)
-
     app.include_router(operations.router(gate))
-    app.include_router(admin_router(undo, gate))
     return app
 
 

@@ -5,12 +5,18 @@ from __future__ import annotations
 from vicw_ingest.erasure.api import OPERATIONS as ERASURE
 from vicw_ingest.eviction.api import EVICT_ITEMS
 from vicw_ingest.expiry.api import EXPIRE_ITEMS
+from vicw_ingest.jobs.api import OPERATIONS as JOBS
+from vicw_runtime.keys.api import OPERATIONS as KEYS
 from vicw_runtime.operations.operation import AnyOperation
 from vicw_sleep.archive.api import OPERATIONS as ARCHIVE
 from vicw_sleep.check.api import CHECK
+from vicw_sleep.consolidation.api import CONSOLIDATE
+from vicw_sleep.dream.api import OPERATIONS as DREAMS
+from vicw_sleep.history.api import OPERATIONS as HISTORY
 from vicw_sleep.mirror.api import OPERATIONS as MIRROR
 from vicw_sleep.reconcile.api import RECONCILE
 from vicw_sleep.reindex.api import OPERATIONS as REINDEX
+from vicw_sleep.resolve.api import RESOLVING
 
 OPERATIONS: tuple[AnyOperation, ...] = (
     CHECK,
@@ -21,4 +27,10 @@ OPERATIONS: tuple[AnyOperation, ...] = (
     *MIRROR,
     *REINDEX,
     *ARCHIVE,
+    CONSOLIDATE,
+    *DREAMS,
+    RESOLVING,
+    *HISTORY,
+    *JOBS,
+    *KEYS,
 )

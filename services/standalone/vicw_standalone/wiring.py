@@ -14,10 +14,10 @@ from vicw_core.background import in_thread, start_background_task
 from vicw_embedding.process.supervisor import ChatProcess
 from vicw_ingest.erasure.eraser import Eraser
 from vicw_ingest.expiry.service import Expiry
-from vicw_ingest.index.indexer import Indexer
+from vicw_ingest.index.service import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of
-from vicw_ingest.llm_queue.extractor import PendingExtractor
 from vicw_ingest.llm_queue.requests import ExtractionBackend
+from vicw_ingest.llm_queue.service import PendingExtractor
 from vicw_ingest.pipeline import IngestPorts
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.request.engines import CircuitBreaker
@@ -42,12 +42,12 @@ from vicw_sleep.reindex.service import Reindexing
 from vicw_sleep.schedule.cron import Schedule
 from vicw_sleep.schedule.jobs import ScheduledJob, schedules
 from vicw_standalone import scheduled_jobs
-from vicw_standalone.embedders import Embedders
-from vicw_standalone.engine_files import EmbeddedFiles
+from vicw_standalone.embedding_model.choice import REINDEX_ADVICE, remedy, vectors_of
+from vicw_standalone.embedding_model.embedders import Embedders
 from vicw_standalone.index_engines.edge import EdgeIndexes, IndexFolders
-from vicw_standalone.memory import ServedMemory
-from vicw_standalone.model_choice import REINDEX_ADVICE, remedy, vectors_of
 from vicw_standalone.settings import StandaloneSettings
+from vicw_standalone.stores.engine_files import EmbeddedFiles
+from vicw_standalone.stores.memory import ServedMemory
 from vicw_stores.data_dir import DataDir
 from vicw_stores.edge import EdgeVectorStore
 from vicw_stores.edge.folders import folder_of
@@ -238,8 +238,11 @@ class Standalone:
 
     async def finish_erasures(self) -> None:
         """Finish what interrupted erasures selected, before anything is answered. A failure is logged."""
+        eraser = Eraser(self.graph, self.indexes, self.registry)
         try:
-            await Eraser(self.graph, self.indexes, self.registry).finish_interrupted()
+            if await eraser.pending():
+                _log.warning("an erasure is not proven yet: `vicw forget resume` searches for what is left")
+            await eraser.finish_interrupted()
         except VicwError as error:
             _log.warning("an interrupted erasure could not be finished: `vicw forget resume`", error=error.detail)
 
@@ -327,6 +330,7 @@ class Standalone:
             extraction_queue=self.extractor or NullQueue(),
             data_dir=self.data_dir.path,
             alone=alone,
+            has_vectors=self.settings.storage.embedder != "none",
             yield_to_foreground=self._throttle.yield_to_foreground,
             indexes=indexes,
             model=self._model,

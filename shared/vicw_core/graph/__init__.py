@@ -1,1 +1,1 @@
-"""Building blocks of graph writes: edges, chains, canonical entities, fingerprints."""
+"""Building blocks of graph writes: edges, chains, canonical entities."""

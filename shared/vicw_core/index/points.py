@@ -78,9 +78,12 @@ def _first(*instants: datetime | None) -> datetime | None:
 
 def wrapped(point: PendingPoint) -> str:
     """Return the text to embed for a passage or statement: a passage of one sentence shares its vector."""
+    return _wrapped(point, point.text_source)
+
+
+def _wrapped(point: PendingPoint, source: Node) -> str:
     assert point.chunk is not None
     assert point.item is not None
-    source = point.text_source
     name = source.title or source.speaker
     return wrap(point.chunk.text or "", domain=point.item.domain, subtype=source.subtype, name=name)
 
@@ -93,17 +96,16 @@ def _lexical(chunk: Node, source: Node) -> str:
 
 def lexical_point(part: PendingPoint) -> Point:
     """Return the point of a passage without a dense vector: it is found by its words only."""
-    return _point(part, None)
+    return _point(part, part.text_source, None)
 
 
 def point_of(part: PendingPoint, vector: NDArray[np.float32]) -> Point:
     """Return the point of a passage or statement. A statement has no sparse vector: its passage has its words."""
-    return _point(part, vector)
+    return _point(part, part.text_source, vector)
 
 
-def _point(part: PendingPoint, vector: NDArray[np.float32] | None) -> Point:
+def _point(part: PendingPoint, source: Node, vector: NDArray[np.float32] | None) -> Point:
     assert part.chunk is not None
-    source = part.text_source
     has_words = vector is None or part.chunk.label is Label.CHUNK
     sparse = encode_document(_lexical(part.chunk, source)) if has_words else None
     return Point(part.point_id, vector, sparse, _payload(part, source))
@@ -151,13 +153,14 @@ class PassagePointBuilder:
         parts_by_entry = {point.point_id: point.parts for point in pending}
         parts = [part for parts in parts_by_entry.values() for part in parts]
         light = {part.point_id for part in parts if part.chunk is not None and part.chunk.is_light}
-        texts = {part.point_id: wrapped(part) for part in parts if part.point_id not in light}
+        sources = {part.point_id: part.text_source for part in parts}
+        texts = {part.point_id: _wrapped(part, sources[part.point_id]) for part in parts if part.point_id not in light}
         distinct = list(dict.fromkeys(texts.values()))
         rows = dict(zip(distinct, await self.embedder.embed(distinct, Lane.BULK), strict=True))
         self._embedded_at = time.monotonic()
         return {
             entry: [
-                lexical_point(part) if part.point_id in light else point_of(part, rows[texts[part.point_id]])
+                _point(part, sources[part.point_id], rows[texts[part.point_id]] if part.point_id in texts else None)
                 for part in entry_parts
             ]
             for entry, entry_parts in parts_by_entry.items()

@@ -71,7 +71,7 @@ def _word_terms(word: str) -> tuple[int, ...]:
 @lru_cache(maxsize=65536)
 def _word_stems(word: str) -> tuple[str, ...]:
     """Return the stems of a word without accents: itself, and its parts if it is camelCase, snake_case or CJK."""
-    word = unaccented(word)
+    word = word if word.isascii() else unaccented(word)
     whole = word.casefold()
     if whole in _QUESTION_WORDS:
         return ()

@@ -51,7 +51,7 @@ class Stores:
     In a server, calls of ``graph`` and of the vectors yield to requests. ``open_vectors`` returns the vector index in
     use, None if the store has no vectors; it raises UnavailableError if the index is missing. ``queue`` and
     ``extraction_queue`` wake the processes that index passages and have items extracted. ``data_dir``: None on a
-    platform. ``alone``: no other process uses the stores.
+    platform. ``alone``: no other process uses the stores. ``has_vectors``: by the settings, passages are embedded.
     """
 
     settings: MemorySettings
@@ -63,6 +63,7 @@ class Stores:
     extraction_queue: WorkQueue
     data_dir: Path | None = None
     alone: bool = False
+    has_vectors: bool = True
     yield_to_foreground: Yield = yield_to_event_loop
 
 

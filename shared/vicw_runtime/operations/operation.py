@@ -49,8 +49,8 @@ class Operation[M, Q: Message, R: Message, I: Message]:
 
     ``run`` gets ``Stores`` or a ``Memory``, or what a feature's port asks of them in addition. ``name`` is its address
     under ``/admin``. ``run`` is the use case: it raises VicwErrors, and may be stopped at any await, since each of its
-    steps leaves the stores whole. ``owner_only``: only who owns the data directory may call it on a server, since it
-    creates keys, or reads or writes files that the caller names.
+    steps leaves the stores whole. ``owner_only``: on a server, only who owns the data directory may call it, and no
+    key: it makes keys, reads or writes files that the caller names, or shows what is stored.
     """
 
     name: str

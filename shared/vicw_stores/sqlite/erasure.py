@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
 from collections.abc import Sequence
@@ -14,7 +15,9 @@ from vicw_stores.sqlite.outbox_rows import put_entries
 from vicw_stores.sqlite.rows import marks, pack
 
 _BATCH = 500
-_TRIES = 4
+_TRIES = 120
+_PAUSE_SECONDS = 0.5
+_BUSY_MS = 200
 _COUNT = "INSERT INTO meta VALUES ('erased', '1') ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1"
 
 
@@ -50,6 +53,7 @@ class SqliteErasures:
         for _ in range(_TRIES):
             if await self._write.alone(_checkpoint):
                 return
+            await asyncio.sleep(_PAUSE_SECONDS)  # writes go on while an export or a backup reads
         raise UnavailableError(
             "graph", "a long read of the store prevents the removal of what was erased; run it again"
         )
@@ -79,8 +83,13 @@ def _rewrite(connection: sqlite3.Connection) -> None:
 
 
 def _checkpoint(connection: sqlite3.Connection) -> bool:
-    """Empty the log into the file; return whether nothing is left in it. It waits for reads, as long as for a lock."""
-    (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    """Empty the log into the file; return whether nothing is left in it. It waits only briefly for running reads."""
+    patience = connection.execute("PRAGMA busy_timeout").fetchone()[0]
+    connection.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
+    try:
+        (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {patience}")
     return not busy
 
 

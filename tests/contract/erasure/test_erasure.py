@@ -21,8 +21,8 @@ from contract.sleep.test_dreams import items as alike
 from contract.sleep.test_dreams import run as dream_of
 from contract.sleep.test_dreams import tell as note_down
 from support.stores.pairs import START, Side, asked_for
-from vicw_core.graph.fingerprints import FingerprintFinder, Fingerprints, new_key
 from vicw_ingest.erasure.eraser import Eraser, ErasureReport
+from vicw_ingest.erasure.fingerprints import FingerprintFinder, Fingerprints, new_key
 from vicw_ingest.erasure.record import batch_record, fingerprints_of, sealed_note
 from vicw_ingest.erasure.residue_scan import Residue, scan_store
 from vicw_ingest.erasure.selection import ErasureSelection, choose_context, choose_items, choose_person, choose_tenant

@@ -56,3 +56,20 @@ async def test_the_count_of_erasures_survives_a_transaction_that_fails_beside_it
         await asyncio.wait({failing})
         assert failing.exception() is not None
         assert await graph.erasures.erased() == 1
+
+
+async def test_scrubbing_waits_for_a_snapshot_but_lets_writes_go_on(store: Path) -> None:
+    async with open_memory(store) as memory:
+        await memory.ingest({"id": "s", "text": _SECRET}, {"id": "n", "text": "The harbour is old."})
+        graph = memory.standalone.graph
+        eraser = Eraser(graph, memory.standalone.indexes, memory.standalone.registry)
+        async with graph.archive.snapshot() as snapshot:
+            await eraser.run(await eraser.begin(await choose_items(graph, "default", ["s"], None)))
+            scrubbing = asyncio.create_task(graph.erasures.scrub())
+            await asyncio.sleep(0.5)
+            await memory.ingest({"id": "new", "text": "The bridge is new."})
+            assert not scrubbing.done(), "the snapshot still needs what was erased"
+            assert len(await snapshot.roots()) == 1
+        await scrubbing
+        assert _files_with_secret(store) == []
+        assert await memory.found("What is new?")

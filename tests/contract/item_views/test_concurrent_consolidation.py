@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,8 @@ import pytest
 from contract.sleep.test_consolidation import tell
 from contract.sleep.test_consolidation_job import consolidation, run, turns
 from support.stores.pairs import Side, asked_for
-from vicw_retrieval import pipeline
 from vicw_retrieval.model.neighbourhood import Neighbourhood
+from vicw_retrieval.synthesis import expansion
 from vicw_retrieval.synthesis.expansion import expand as own
 from vicw_shared.clock import now
 from vicw_shared.model import Node
@@ -40,7 +41,7 @@ def run_between_search_and_expansion(monkeypatch: pytest.MonkeyPatch, *moves: Mo
             await left.pop(0)()
         return await own(*args)
 
-    monkeypatch.setattr(pipeline, "expand", expand)
+    monkeypatch.setattr(expansion, "expand", expand)
     return left
 
 
@@ -87,7 +88,7 @@ async def test_a_result_missing_again_on_the_second_search_is_left_out(
         asked += 1
         return {}
 
-    monkeypatch.setattr(pipeline, "read_parts", nothing)
+    monkeypatch.setattr(expansion, "read_parts", nothing)
     assert await found(side) == set()
     assert asked == 2
 
@@ -98,8 +99,7 @@ async def test_a_result_deleted_before_it_is_shown_is_left_out(side: Side, monke
 
     async def expand(*args: Any) -> Neighbourhood:
         around = await own(*args)
-        around.nodes.pop(gone.uid, None)
-        return around
+        return replace(around, nodes={uid: node for uid, node in around.nodes.items() if uid != gone.uid})
 
-    monkeypatch.setattr(pipeline, "expand", expand)
+    monkeypatch.setattr(expansion, "expand", expand)
     assert await found(side) == {str(number) for number in range(_COUNT)} - {"1"}

@@ -12,7 +12,7 @@ from support.servers.neo4j.server import Neo4jServer
 from support.servers.qdrant import QdrantServer
 from support.stores.graph_records import edge, node, put
 from support.stores.neo4j import empty_neo4j
-from vicw_ingest.index.indexer import Indexer
+from vicw_ingest.index.service import Indexer
 from vicw_runtime.platform.engines import Engines, open_engines
 from vicw_runtime.platform.settings import PlatformSettings
 from vicw_shared.model import EdgeRegistry, Label

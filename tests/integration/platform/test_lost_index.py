@@ -14,9 +14,9 @@ from vicw_shared.errors import UnavailableError
 from vicw_sleep.reconcile.model import ReconcileBookmark
 from vicw_sleep.reconcile.service import reconcile
 from vicw_sleep.reindex.api import REINDEX, ReindexRequest
-from vicw_standalone.memory import OpenStores
 from vicw_standalone.settings import StandaloneSettings
-from vicw_standalone.stores import open_stores
+from vicw_standalone.stores.memory import OpenStores
+from vicw_standalone.stores.opening import open_stores
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from vicw_shared.ports import ModelChange, ModelIdentity
 from vicw_shared.settings import IngestSettings
 from vicw_sleep.reindex.service import Reindexing
 from vicw_standalone.index_engines.qdrant import QdrantIndexes
-from vicw_standalone.platform_stores import open_graph, read_platform
+from vicw_standalone.stores.platform import open_graph, read_platform
 
 KNOWN_SECONDS = 0.3
 

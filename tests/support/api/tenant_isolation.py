@@ -31,7 +31,7 @@ OF_A_NODE = {f"POST /graph/{question}" for question in ("about", "person", "user
 GRAPH = {FIND, WALK, FLOW, *OF_A_NODE}
 READY, METRICS = "GET /readyz", "GET /metrics"
 PROBES = ("GET /healthz", READY, METRICS)
-OPERATORS = {METRICS, "POST /admin/sleep/undo", *(f"POST /admin/{operation.name}" for operation in OPERATIONS)}
+OPERATORS = {METRICS, *(f"POST /admin/{operation.name}" for operation in OPERATIONS)}
 """What is of all tenants, and so of none: a tenant's key does not open it."""
 TRIED = {INGEST, JOB, RETRACT, RETRIEVE, KNOWLEDGE, *IDENTITY, *GRAPH, *PROBES, *OPERATORS}
 _EXAMPLES = 15 * TIMES

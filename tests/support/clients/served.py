@@ -66,8 +66,14 @@ class Served:
     portal: BlockingPortal
 
     def settle(self) -> None:
-        """Wait until everything that is due is indexed."""
-        self.portal.call(self.standalone.indexer.drain)
+        """Wait until nothing waits for the index."""
+
+        async def wait() -> None:
+            async with asyncio.timeout(60):
+                while (await self.standalone.graph.outbox.backlog()).waiting:  # noqa: ASYNC110
+                    await asyncio.sleep(0.02)
+
+        self.portal.call(wait)
 
 
 @contextmanager

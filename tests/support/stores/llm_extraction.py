@@ -9,8 +9,8 @@ from typing import Any
 
 from support.fakes.chat_server import Chat, Reply, serve_chat
 from support.stores.pairs import Side
-from vicw_ingest.llm_queue.extractor import PendingExtractor
 from vicw_ingest.llm_queue.requests import ExtractionBackend
+from vicw_ingest.llm_queue.service import PendingExtractor
 from vicw_runtime.model_servers.openai_language import OpenAILanguageModel
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.settings import IngestSettings, LimitSettings, LlmSettings

@@ -24,7 +24,7 @@ from support.stores.memory import TYPED_EDGES
 from support.stores.neo4j import empty_neo4j, open_neo4j
 from support.stores.qdrant import collections_for_tests, server_if_any
 from vicw_ingest.expiry.service import Expiry
-from vicw_ingest.index.indexer import Indexer
+from vicw_ingest.index.service import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of
 from vicw_ingest.knowledge.page_list import list_pages
 from vicw_ingest.llm_queue.requests import ExtractionBackend

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import open_memory
-from vicw_ingest.index.indexer import BACKLOG
+from vicw_ingest.index.service import BACKLOG
 from vicw_ingest.plan.chunking import split_passages
 from vicw_retrieval.intent.domain import domain_cues
 from vicw_shared.errors import UnavailableError

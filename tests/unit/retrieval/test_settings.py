@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from support.answers.explanation import explained
 from support.stores.memory import Memory
-from vicw_retrieval.channels.dense import QueryVector
+from vicw_retrieval.model.similarity import VectorSimilarity
 from vicw_retrieval.search import first_wave
 from vicw_shared.errors import UnavailableError
-from vicw_shared.ports import Embedder, Lane, VectorHit, VectorQuery
+from vicw_shared.ports import Lane, VectorHit, VectorQuery, VectorStore
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import Task
 
@@ -58,16 +58,6 @@ async def test_code_is_found_when_embedding_the_bare_query_fails(memory: Memory)
     assert answer.response.degraded == ("dense",)
 
 
-class RecordedQueryVector(QueryVector):
-    """A vector that a test can look at afterwards."""
-
-    made: ClassVar[list[QueryVector]] = []
-
-    def __init__(self, embedder: Embedder, prefix: str, query: str) -> None:
-        super().__init__(embedder, prefix, query)
-        self.made.append(self)
-
-
 async def test_the_wrapped_query_stays_in_use_when_the_bare_search_fails(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -80,15 +70,22 @@ async def test_the_wrapped_query_stays_in_use_when_the_bare_search_fails(
         return await find(query)
 
     monkeypatch.setattr(memory.standalone.vectors, "search", fail_plainly)
-    monkeypatch.setattr(first_wave, "QueryVector", RecordedQueryVector)
+    compared: list[NDArray[np.float32] | None] = []
+
+    def similarity(vectors: VectorStore, vector: NDArray[np.float32] | None, question: str) -> VectorSimilarity:
+        compared.append(vector)
+        return VectorSimilarity(vectors, vector, question)
+
+    monkeypatch.setattr(first_wave, "VectorSimilarity", similarity)
     answer = await explained(memory, "which zebra?", {}, domain="coding")
-    vector = RecordedQueryVector.made.pop()
     wrapped = "[Domain: coding] which zebra?"
     (asked,) = await memory.embedder.embed([wrapped], Lane.QUERY)
     assert answer.response.degraded == ("dense",)
-    assert vector.vector is not None
-    assert np.allclose(vector.vector, asked)
-    assert (vector.wrapped, vector.bare) == (wrapped, False)
+    assert answer.response.explain is not None
+    assert answer.response.explain.wrapped_query == wrapped
+    (vector,) = compared
+    assert vector is not None
+    assert np.allclose(vector, asked), "later stages compare with the wrapped question"
 
 
 @pytest.mark.parametrize("on", [False, True])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from vicw_ingest.index.indexer import Indexer
+from vicw_ingest.index.service import Indexer
 from vicw_runtime.queue.celery_queue import CONSOLIDATE, DREAM, EVICT, RECONCILE, RESOLVE
 from vicw_shared.clock import now
 from vicw_shared.settings import RedisSettings

@@ -21,6 +21,7 @@ from vicw_shared.ports import Steps
 from vicw_shared.settings import ConsolidationSettings, ServerSettings
 from vicw_sleep.consolidation.job import consolidation_of, rules_of
 from vicw_standalone.app import create_standalone_app
+from vicw_standalone.operations import OPERATIONS
 
 
 @pytest.fixture
@@ -87,7 +88,7 @@ async def test_admin_undo_restores_a_consolidation_step_once(store: Path) -> Non
         step, *_ = await memory.standalone.graph.scan(Steps(), limit=9)
         async with client(memory) as http:
             undone = await http.post("/admin/sleep/undo", json={"step": step.id})
-            assert (undone.status_code, undone.json()) == (200, {"message": "4 Events restored"})
+            assert (undone.status_code, json.loads(undone.text)) == (200, {"result": {"message": "4 Events restored"}})
             again = await http.post("/admin/sleep/undo", json={"step": step.id})
             assert (again.status_code, "undone already" in again.json()["detail"]) == (404, True)
             assert (await http.post("/admin/sleep/undo", json={"step": "none"})).status_code == 404
@@ -116,13 +117,7 @@ async def test_admin_endpoints_require_a_key_with_the_right_admin(changeable: Me
     for key in (user, admin):
         await changeable.standalone.keys.add(key)
     async with client(changeable, "0.0.0.0") as http:
-        for method, path in (
-            ("POST", "/admin/reindex"),
-            ("POST", "/admin/reindex/status"),
-            ("POST", "/admin/reindex/drop-old"),
-            ("POST", "/admin/export"),
-            ("POST", "/admin/sleep/undo"),
-        ):
+        for method, path in (*(("POST", f"/admin/{operation.name}") for operation in OPERATIONS),):
             codes = [
                 (
                     await http.request(method, path, headers={"Authorization": f"Bearer {token}"} if token else {})
@@ -130,8 +125,12 @@ async def test_admin_endpoints_require_a_key_with_the_right_admin(changeable: Me
                 for token in (None, of_user)
             ]
             assert codes == [401, 403]
-        admin_header = {"Authorization": f"Bearer {of_admin}"}
-        asked = await http.post("/admin/reindex/status", json={}, headers=admin_header)
+        admin_headers = {"Authorization": f"Bearer {of_admin}"}
+        for operation in OPERATIONS:
+            if operation.owner_only:
+                refused = await http.post(f"/admin/{operation.name}", headers=admin_headers, json={})
+                assert (refused.status_code, "owns the data directory" in refused.text) == (403, True)
+        asked = await http.post("/admin/reindex/status", json={}, headers=admin_headers)
         assert asked.status_code == 200
-        export = await http.post("/admin/export", json={"to": "/nowhere"}, headers=admin_header)
+        export = await http.post("/admin/export", json={"to": "/nowhere"}, headers=admin_headers)
         assert export.status_code == 403, "only the owner of the data directory names files"

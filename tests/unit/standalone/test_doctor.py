@@ -23,7 +23,8 @@ from vicw_shared.errors import DataDirError
 from vicw_shared.settings import EmbeddingSettings, ServerSettings
 from vicw_shared.settings.former_names import REMOVED, RENAMED
 from vicw_shared.settings.variables import VARIABLES
-from vicw_standalone.doctor import Finding, Severity, examine
+from vicw_standalone.doctor.findings import Finding, Severity
+from vicw_standalone.doctor.service import examine
 from vicw_standalone.doctor.variables import variables
 from vicw_standalone.settings import CHOICES, StandaloneSettings
 from vicw_stores.data_dir import DataDir

@@ -79,13 +79,6 @@ def test_sleep_status_shows_the_schedule_of_dreams(filled: Path, monkeypatch: py
     assert "dream: paused (VICW_SLEEP_PAUSED)" in sleep(filled, "status").stdout
 
 
-async def test_sleep_dream_is_refused_beside_a_server_naming_the_setting(filled: Path) -> None:
-    async with open_memory(filled):
-        refused = await asyncio.to_thread(sleep, filled, "dream")
-        assert refused.exit_code == 2
-        assert "VICW_DREAM_SCHEDULE" in refused.stderr
-
-
 async def test_an_invalid_dream_schedule_stops_the_server_from_starting(store: Path) -> None:
     wrong = replace(settings_for(store), dream=DreamSettings(schedule="at night"))
     with pytest.raises(SettingsError, match="VICW_DREAM_SCHEDULE"):

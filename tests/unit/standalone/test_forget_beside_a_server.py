@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import threading
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from vicw_ingest.erasure.api import ItemsToForget
 from vicw_ingest.erasure.eraser import Eraser
 from vicw_ingest.erasure.selection import choose_items
 from vicw_shared.errors import UnavailableError
-from vicw_standalone.engine_files import EmbeddedFiles
+from vicw_standalone.stores.engine_files import EmbeddedFiles
 
 
 @pytest.fixture
@@ -130,6 +131,21 @@ def test_an_erasure_that_fails_in_a_server_is_finished_by_resume(
         done = command(store, "forget", "resume")
         assert (done.exit_code, "proven" in done.stdout) == (0, True), done.output
         assert files_with(store, WORDS) == {}
+
+
+def test_an_erasure_on_a_full_disk_is_refused_room_and_finished_by_resume(
+    uids: dict[str, str], store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = shutil.disk_usage(store)
+    with serve_store(store) as served:
+        with monkeypatch.context() as patch:
+            patch.setattr("shutil.disk_usage", lambda path: usage._replace(free=2**26))
+            failed = command(store, "forget", "item", "s", "-y")
+            assert failed.exit_code == 1, failed.output
+            assert "64 MiB free and needs" in failed.stderr
+        assert "s" not in ids_found(url_of(served, store), AGAIN)
+        done = command(store, "forget", "resume")
+        assert (done.exit_code, "proven" in done.stdout) == (0, True), done.output
 
 
 def test_a_started_server_finishes_an_interrupted_erasure_before_it_answers(uids: dict[str, str], store: Path) -> None:

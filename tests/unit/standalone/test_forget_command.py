@@ -68,8 +68,6 @@ async def fill(store: Path, *, turns: int = 12) -> dict[str, str]:
 def uids(store: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     found = asyncio.run(fill(store))
     keep_logs(monkeypatch)
-    for group in ("sleep", "maintain", "maintenance", "archive", "mirror", "jobs"):
-        monkeypatch.setattr(f"vicw_standalone.cli.{group}.configure_logs", lambda settings: None, raising=False)
     init = Standalone.__init__
     monkeypatch.setattr(
         Standalone, "__init__", lambda self, settings, *given: init(self, settings, *(given or (HashEmbedder(),)))

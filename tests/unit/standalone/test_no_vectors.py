@@ -19,7 +19,8 @@ from vicw_runtime.platform.settings import PlatformSettings
 from vicw_shared.errors import InvalidInputError, ModelMismatchError, SettingsError
 from vicw_shared.ports import NO_MODEL, Lane, ModelChange
 from vicw_shared.settings import StorageSettings
-from vicw_standalone.doctor import Severity, examine
+from vicw_standalone.doctor.findings import Severity
+from vicw_standalone.doctor.service import examine
 from vicw_standalone.settings import StandaloneSettings
 
 FILLER = tuple({"id": f"f{n}", "text": f"Nothing of any weight, line {n}: rain, bread, socks {n}."} for n in range(30))

@@ -26,9 +26,9 @@ from vicw_shared.errors import MissingRecordError
 from vicw_shared.ports import GraphTransaction, MaintenanceStep, Outcome, Point, Receipt, scan_pages
 from vicw_shared.settings import SleepSettings
 from vicw_shared.uids import make_uid
+from vicw_sleep.history.model import LoggedTask
 from vicw_sleep.reconcile.service import reconcile
 from vicw_standalone.cli import app
-from vicw_standalone.cli.sleep import LoggedTask
 from vicw_standalone.wiring import Standalone
 
 WAITED_SECONDS = "vicw_sleep.reconcile.discrepancies.AT_WORK_SECONDS"
@@ -145,7 +145,7 @@ async def _count_wrong_points(standalone: Standalone) -> int:
 
 def test_sleep_reconcile_without_vectors_has_nothing_to_compare(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VICW_EMBEDDER", "none")
-    monkeypatch.setattr("vicw_standalone.cli.maintenance.configure_logs", lambda settings: None)
+    monkeypatch.setattr("vicw_runtime.operations.command.configure_logs", lambda settings: None)
     asyncio.run(fill_without_vectors(store))
     assert "no vectors to compare" in sleep(store, "reconcile").stdout
 
@@ -208,7 +208,7 @@ def test_undo_of_an_expired_item_is_refused(over: Path) -> None:
 def test_sleep_log_refused_lists_a_step_older_than_many_expired_ones(
     filled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vicw_standalone.cli.sleep.scan_pages", partial(scan_pages, limit=3))
+    monkeypatch.setattr("vicw_sleep.history.api.scan_pages", partial(scan_pages, limit=3))
     asyncio.run(log_steps(filled))
     assert len(sleep(filled, "log", "--limit", "5").stdout.splitlines()) == 10
     (line,) = sleep(filled, "log", "--refused", "--json").stdout.splitlines()

@@ -85,13 +85,6 @@ def test_sleep_status_shows_the_schedule_of_entity_resolution(filled: Path, monk
     assert "resolve: paused (VICW_SLEEP_PAUSED)" in sleep(filled, "status").stdout
 
 
-async def test_sleep_resolve_is_refused_beside_a_server_naming_the_setting(filled: Path) -> None:
-    async with open_memory(filled):
-        refused = await asyncio.to_thread(sleep, filled, "resolve")
-        assert refused.exit_code == 2
-        assert "VICW_RESOLVE_SCHEDULE" in refused.stderr
-
-
 async def test_an_invalid_resolve_schedule_stops_the_server_from_starting(store: Path) -> None:
     wrong = replace(settings_for(store), resolve=ResolveSettings(schedule="at night"))
     with pytest.raises(SettingsError, match="VICW_RESOLVE_SCHEDULE"):

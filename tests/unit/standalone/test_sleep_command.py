@@ -87,7 +87,7 @@ async def test_sleep_status_shows_running_finished_and_interrupted_jobs(filled: 
         await graph.log.record_job_run(JobRun("dream", began, began + timedelta(minutes=2), 1, over=True))
         await graph.log.record_job_run(JobRun("resolve", began, began, 2, error="stopped"))
         await graph.log.record_job_run(JobRun("mirror", began, began, 1, over=True))
-        told = (await asyncio.to_thread(sleep, filled, "status")).stdout
+    told = (await asyncio.to_thread(sleep, filled, "status")).stdout
     minute = f"{began:%Y-%m-%d %H:%M} UTC"
     assert re.search(rf"consolidation: next at .*; running since {minute} \(3 slices, last report \d s ago\)", told)
     assert re.search(rf"dream: next at .*; last run from {minute} to .* \(1 slice\)", told)
@@ -105,16 +105,6 @@ def test_sleep_without_a_store_makes_none(tmp_path: Path) -> None:
     wrong = sleep(tmp_path / "none", "consolidate")
     assert "holds no store" in str(wrong.exception)
     assert not (tmp_path / "none").exists()
-
-
-async def test_sleep_consolidate_and_wipe_are_refused_beside_a_server(filled: Path) -> None:
-    async with open_memory(filled):
-        refused = await asyncio.to_thread(sleep, filled, "consolidate")
-        assert refused.exit_code == 2
-        assert "VICW_CONSOLIDATE_SCHEDULE" in refused.stderr
-        wipe = await asyncio.to_thread(sleep, filled, "wipe")
-        assert (wipe.exit_code, "does not run this automatically" in " ".join(wipe.stderr.split())) == (2, True)
-        assert (await asyncio.to_thread(sleep, filled, "log")).exit_code == 0
 
 
 async def test_an_invalid_consolidation_schedule_stops_the_server_from_starting(store: Path) -> None:

@@ -255,6 +255,7 @@ SELECT = Operation(
     item=NoItem,
     run=select,
     opening=Opening.STORES,
+    owner_only=True,
 )
 FORGET = Operation(
     name="forget",

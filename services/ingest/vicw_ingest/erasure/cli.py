@@ -13,7 +13,6 @@ from vicw_runtime.operations.command import (
     DataDirOption,
     Place,
     PlatformOption,
-    ServerOption,
     run_command,
     tenant_name,
 )
@@ -56,13 +55,12 @@ def item(
     yes: YesOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
-    url: ServerOption = None,
 ) -> None:
     """Erase items with all their versions, and everything that rests on them alone."""
     from vicw_ingest.erasure.api import ItemsToForget
 
     target = ItemsToForget(what="items", tenant=tenant, ids=tuple(ids), context=context)
-    _forget(ctx, target, copies, dry_run, yes, Place(data_dir, platform, url))
+    _forget(ctx, target, copies, dry_run, yes, Place(data_dir, platform))
 
 
 @app.command()
@@ -82,7 +80,6 @@ def person(
     yes: YesOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
-    url: ServerOption = None,
 ) -> None:
     """Erase a person's items, the items about them, and their entity unless items of others mention it."""
     from vicw_ingest.erasure.api import PersonToForget
@@ -90,7 +87,7 @@ def person(
     target = PersonToForget(
         what="person", tenant=tenant, name=name, context=context, everywhere=everywhere, mentions=mentions
     )
-    _forget(ctx, target, copies, dry_run, yes, Place(data_dir, platform, url))
+    _forget(ctx, target, copies, dry_run, yes, Place(data_dir, platform))
 
 
 @app.command()
@@ -103,13 +100,12 @@ def context(
     yes: YesOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
-    url: ServerOption = None,
 ) -> None:
     """Erase a context with everything in it."""
     from vicw_ingest.erasure.api import ContextToForget
 
     target = ContextToForget(what="context", tenant=tenant, name=name)
-    _forget(ctx, target, copies, dry_run, yes, Place(data_dir, platform, url))
+    _forget(ctx, target, copies, dry_run, yes, Place(data_dir, platform))
 
 
 @app.command()
@@ -121,12 +117,11 @@ def tenant(
     yes: YesOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
-    url: ServerOption = None,
 ) -> None:
     """Erase all contexts of a tenant. Its API keys stay: `vicw keys revoke` revokes them."""
     from vicw_ingest.erasure.api import TenantToForget
 
-    _forget(ctx, TenantToForget(what="tenant", name=name), copies, dry_run, yes, Place(data_dir, platform, url))
+    _forget(ctx, TenantToForget(what="tenant", name=name), copies, dry_run, yes, Place(data_dir, platform))
 
 
 @app.command("import")
@@ -152,10 +147,9 @@ def resume(
     copies: CopiesOption = None,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
-    url: ServerOption = None,
 ) -> None:
     """Resume erasures that were interrupted or could not be proven, and search again."""
-    _erase(ctx, None, _folders(copies), Place(data_dir, platform, url))
+    _erase(ctx, None, _folders(copies), Place(data_dir, platform))
 
 
 def _forget(

@@ -14,8 +14,8 @@ from functools import partial
 from itertools import batched
 from operator import methodcaller
 
-from vicw_core.graph.fingerprints import new_key
 from vicw_ingest.dedup.inheritance import Inheritance
+from vicw_ingest.erasure.fingerprints import new_key
 from vicw_ingest.erasure.record import (
     ALL,
     ERASED_UIDS,

@@ -12,10 +12,11 @@ from typing import IO
 
 from vicw_core.archive import PACKED
 from vicw_core.archive.writer import is_archive
-from vicw_core.graph.fingerprints import WINDOW
+from vicw_ingest.erasure.fingerprints import WINDOW
 from vicw_ingest.erasure.residue_scan import Residue
 
-_BLOCK = 2**22
+_BLOCK = 2**16
+"""Bytes of a block: it fits into a processor's cache, and most of a preallocated file is skipped as empty."""
 _STORE = "graph.sqlite3"
 _PARTIAL = ".partial"
 """Suffix of an export or backup while it is written."""

@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vicw_core.graph.fingerprints import Fingerprints
 from vicw_ingest.erasure.eraser import ErasureReport
 from vicw_ingest.erasure.files import UnreadableCopyError, copies_in, search_copy
+from vicw_ingest.erasure.fingerprints import Fingerprints
 from vicw_ingest.erasure.residue_scan import Residue
 
 

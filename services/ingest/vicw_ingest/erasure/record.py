@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import methodcaller
 
-from vicw_core.graph.fingerprints import Fingerprints, creation_uid, new_key
+from vicw_ingest.erasure.fingerprints import Fingerprints, creation_uid, new_key
 from vicw_ingest.plan.drafts import CUT
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import LEDGER, SYSTEM_VERSION

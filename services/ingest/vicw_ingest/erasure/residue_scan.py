@@ -13,7 +13,14 @@ from dataclasses import asdict, dataclass, field
 from itertools import batched
 
 from vicw_core.consolidation.ledger import entries_of
-from vicw_core.graph.fingerprints import FingerprintFinder, Fingerprints, Mark, creation_uid, id_spellings, spellings
+from vicw_ingest.erasure.fingerprints import (
+    FingerprintFinder,
+    Fingerprints,
+    Mark,
+    creation_uid,
+    id_spellings,
+    spellings,
+)
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import LEDGER, SYSTEM_VERSION
 from vicw_shared.model.names import ATTRIBUTE

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from vicw_ingest.eviction.job import eviction_of, policy_of
+from vicw_ingest.eviction.job import eviction_of
+from vicw_ingest.eviction.policy import EvictionPolicy
 from vicw_runtime.operations import Memory, Operation, Report
 from vicw_shared.clock import now
 from vicw_shared.errors import FieldProblem, InvalidInputError
@@ -44,15 +45,16 @@ async def run(memory: Memory, request: EvictRequest, report: Report[EvictedItem]
     if not limit:
         raise InvalidInputError(FieldProblem("items", "no limit is set", "Name one, or set VICW_EVICTION_ITEMS"))
     settings = memory.settings.eviction.model_copy(update={"items": limit})
+    policy = EvictionPolicy.of(settings)
 
     def show(item: Node, weight: float) -> None:
         report.item(EvictedItem(context=item.context, id=item.source_id or item.uid, name=item.name, weight=weight))
 
     eviction = replace(eviction_of(memory), on_evicted=show)
     batch = _ALL if request.dry_run else settings.batch
-    done = await eviction.run(policy_of(settings), now=now(), dry=request.dry_run, limit=batch)
+    done = await eviction.run(policy, now=now(), dry=request.dry_run, limit=batch)
     while done.more:
-        done.add(await eviction.run(policy_of(settings), now=now(), limit=batch))
+        done.add(await eviction.run(policy, now=now(), limit=batch))
     return EvictResult(erased=done.erased)
 
 
@@ -63,4 +65,5 @@ EVICT_ITEMS = Operation(
     result=EvictResult,
     item=EvictedItem,
     run=run,
+    owner_only=True,
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vicw_runtime.operations.command import DataDirOption, Place, PlatformOption, ServerOption, run_command
+from vicw_runtime.operations.command import DataDirOption, Place, PlatformOption, run_command
 from vicw_runtime.operations.console import fail, out, print_line
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.ports import MaintenanceStep
@@ -25,7 +25,6 @@ def capacity(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the last line.")] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
-    url: ServerOption = None,
 ) -> None:
     """Erase the items of least weight from tenants with more items than allowed.
 
@@ -40,9 +39,7 @@ def capacity(
 
     request = EvictRequest(items=items, dry_run=dry_run)
     try:
-        done = run_command(
-            ctx, EVICT_ITEMS, request, Place(data_dir, platform, url), progress="evicting", on_item=show_item
-        )
+        done = run_command(ctx, EVICT_ITEMS, request, Place(data_dir, platform), progress="evicting", on_item=show_item)
     except InvalidInputError:
         fail("no limit is set: name one with --items or VICW_EVICTION_ITEMS", code=2)
     out.print(f"{counted(done.erased, 'item')} {'would be erased' if dry_run else 'erased'}")

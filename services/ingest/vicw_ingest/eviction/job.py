@@ -20,17 +20,12 @@ def eviction_of(memory: Memory) -> Eviction:
     return Eviction(memory.graph, Eraser(memory.graph, memory.indexes, memory.registry), memory.queue)
 
 
-def policy_of(settings: EvictionSettings) -> EvictionPolicy:
-    """Return the eviction policy of the settings."""
-    return EvictionPolicy(items=settings.items, half_life=settings.half_life, protected_for=settings.protected_for)
-
-
 async def evict_slice(eviction: Eviction, settings: EvictionSettings) -> bool:
     """Evict up to ``settings.batch`` items per tenant. Return whether more must go. Errors are logged, not raised."""
     if not settings.items:
         return False
     try:
-        done = await eviction.run(policy_of(settings), now=now(), limit=settings.batch)
+        done = await eviction.run(EvictionPolicy.of(settings), now=now(), limit=settings.batch)
     except VicwError as error:
         _log.warning("eviction stopped; what it has done stands", error=error.detail)
         return False

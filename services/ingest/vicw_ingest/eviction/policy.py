@@ -12,6 +12,7 @@ from itertools import batched
 from vicw_core.graph.decay import last_used_or_created, weight
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import Direction, GraphAudit, GraphStore, Nodes, Scans, Store, Use, Uses, scan_pages
+from vicw_shared.settings import EvictionSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +25,11 @@ class EvictionPolicy:
     items: int
     half_life: timedelta = timedelta(days=90)
     protected_for: timedelta = timedelta(days=30)
+
+    @classmethod
+    def of(cls, settings: EvictionSettings) -> EvictionPolicy:
+        """Return the policy of the settings."""
+        return cls(items=settings.items, half_life=settings.half_life, protected_for=settings.protected_for)
 
     def weight(self, item: Node, use: Use | None, now: datetime) -> float:
         """Return the weight of an item, in [0, 1]. The lowest go first."""

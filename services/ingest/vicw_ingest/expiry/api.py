@@ -56,4 +56,5 @@ EXPIRE_ITEMS = Operation(
     result=ExpireResult,
     item=ExpiredItem,
     run=run,
+    owner_only=True,
 )

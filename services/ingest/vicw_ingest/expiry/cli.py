@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from vicw_runtime.operations.command import DataDirOption, Place, PlatformOption, ServerOption, run_command
+from vicw_runtime.operations.command import DataDirOption, Place, PlatformOption, run_command
 from vicw_runtime.operations.console import out, print_line
 from vicw_shared.ports import MaintenanceStep
 from vicw_shared.text import counted
@@ -26,7 +26,6 @@ def expire(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be retired.")] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
-    url: ServerOption = None,
 ) -> None:
     """Retire the items whose expires_at has passed, with everything that rests on them alone.
 
@@ -37,9 +36,7 @@ def expire(
     from vicw_ingest.expiry.api import EXPIRE_ITEMS, LISTED, ExpireRequest
 
     request = ExpireRequest(dry_run=dry_run)
-    done = run_command(
-        ctx, EXPIRE_ITEMS, request, Place(data_dir, platform, url), progress="retiring", on_item=_show_item
-    )
+    done = run_command(ctx, EXPIRE_ITEMS, request, Place(data_dir, platform), progress="retiring", on_item=_show_item)
     if not dry_run:
         out.print(f"{counted(done.retired, 'item')} retired (expired)")
         return

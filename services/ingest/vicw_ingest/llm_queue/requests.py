@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vicw_ingest.llm_queue.extractor import PendingExtractor
+from vicw_ingest.llm_queue.service import PendingExtractor
 from vicw_shared.ports import PendingExtractions, WorkQueue
 from vicw_shared.wire.ingest import Extract, ExtractionState, IngestedItem, IngestRequest, IngestResponse
 

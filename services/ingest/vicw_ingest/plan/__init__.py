@@ -1,1 +1,1 @@
-"""The write plan: passages, drafts, flows and named entities of a request, and the nodes and edges built from them."""
+"""Plan stage: drafts, passages, flows and names of a request, the links of its extractions, and all nodes and edges."""

@@ -121,21 +121,10 @@ class GraphBuilder:
         items = _ItemGraphs(factory, self.root, named, known, linker, user_persons, ends)
         item_extractions = []
         for draft in drafts:
-            item = item_point(nodes[draft.index], draft.passages)
-            speaker = items.speaker(draft)
-            subjects = [about.get(name) or named.name(Label.ENTITY, "person", name) for name in draft.item.about]
-            chunks, extraction = passages_of(item, draft.passages, verbatim=draft.verbatim), by_uid.get(item.uid)
-            item_extractions.append(
-                ItemExtraction(
-                    item,
-                    chunks,
-                    extraction or TextExtraction(),
-                    speaker=speaker,
-                    previous=previous.get(item.uid),
-                    about=subjects,
-                )
-            )
-        parts = [await items.of(draft, item) for draft, item in zip(drafts, item_extractions, strict=True)]
+            node = nodes[draft.index]
+            text = by_uid.get(node.uid, TextExtraction())
+            item_extractions.append(items.extraction(draft, node, text, previous.get(node.uid), about))
+        parts = {draft.index: await items.of(draft, item) for draft, item in zip(drafts, item_extractions, strict=True)}
         new_items = {item_extraction.item.uid: item_extraction.item for item_extraction in item_extractions}
         return await self._finish(parts, named, new_items)
 
@@ -148,7 +137,9 @@ class GraphBuilder:
         part = await _ItemGraphs(factory, self.root, named, known, linker).extracted(item_extraction)
         clashing = await named.drop_clashes(self.transaction)
         edges = [edge for edge in part.edges if clashing.isdisjoint((edge.source, edge.target))]
-        return await self._finish([replace(part, edges=edges)], named, {item_extraction.item.uid: item_extraction.item})
+        return await self._finish(
+            {0: replace(part, edges=edges)}, named, {item_extraction.item.uid: item_extraction.item}
+        )
 
     async def _known_entities(
         self, speakers: Iterable[str], extractions: Sequence[TextExtraction], pages: Iterable[Node]
@@ -158,17 +149,17 @@ class GraphBuilder:
         )
 
     async def _finish(
-        self, parts: Sequence[_ItemGraph], named: NamedEntities, items: Mapping[str, Node]
+        self, parts: Mapping[int, _ItemGraph], named: NamedEntities, items: Mapping[str, Node]
     ) -> PlannedGraph:
-        """Put the items' parts and the named entities together, under the names that the graph has for them."""
+        """Put the items' ``parts``, by index, and the named entities together, under the names that the graph has."""
         names = await named.resolve_names(self.transaction)
-        edges = names.edges([edge for part in parts for edge in part.edges])
-        paths = {uid: path for part in parts for uid, path in part.paths.items()}
+        edges = names.edges([edge for part in parts.values() for edge in part.edges])
+        paths = {uid: path for part in parts.values() for uid, path in part.paths.items()}
         edges = await self._without_cycles(edges, {**named.nodes, **items}, paths)
-        nodes = [node for part in parts for node in part.nodes]
+        nodes = [node for part in parts.values() for node in part.nodes]
         factory = EdgeFactory(self.registry, self.now)
         belongs = [factory.edge("BELONGS_TO", node.uid, self.root.uid) for node in named.nodes.values()]
-        created = {part.index: names.nodes(part.created) for part in parts}
+        created = {index: names.nodes(part.created) for index, part in parts.items()}
         return PlannedGraph([*nodes, *named.nodes.values()], [*edges, *belongs], created)
 
     async def _without_cycles(
@@ -200,7 +191,6 @@ class _ItemGraph:
     ``paths`` are the places in the request of the caller's relations, by edge id.
     """
 
-    index: int
     nodes: Sequence[Node]
     edges: Sequence[Edge]
     created: Sequence[Node]
@@ -218,6 +208,20 @@ class _ItemGraphs:
     linker: EntityLinker
     users: UserPersons = field(default_factory=UserPersons)
     ends: Mapping[str, EdgeEnd] = field(default_factory=dict)
+
+    def extraction(
+        self, draft: ItemDraft, node: Node, text: TextExtraction, previous: Node | None, about: Mapping[str, Node]
+    ) -> ItemExtraction:
+        """Return an item with its passages, extraction, speaker, previous turn and ``about`` entities."""
+        item = item_point(node, draft.passages)
+        return ItemExtraction(
+            item,
+            passages_of(item, draft.passages, verbatim=draft.verbatim),
+            text,
+            speaker=self._speaker(draft),
+            previous=previous,
+            about=[about.get(name) or self.named.name(Label.ENTITY, "person", name) for name in draft.item.about],
+        )
 
     async def of(self, draft: ItemDraft, item_extraction: ItemExtraction) -> _ItemGraph:
         """Return the graph of an item and of its extractions, the caller's and the text's."""
@@ -242,7 +246,7 @@ class _ItemGraphs:
             given = caller_parts(draft, draft.item.extraction, item, chunks, self.named, self.factory, self.ends)
         found = await self.extracted(item_extraction, given.nodes)
         created += [*concepts, *about, *given.nodes, *found.created]
-        return _ItemGraph(draft.index, [item, *chunks], [*edges, *given.edges, *found.edges], created, given.paths)
+        return _ItemGraph([item, *chunks], [*edges, *given.edges, *found.edges], created, given.paths)
 
     async def extracted(self, item_extraction: ItemExtraction, given: Sequence[Node] = ()) -> _ItemGraph:
         """Return the edges of what was extracted from an item, beside ``given`` nodes of the caller.
@@ -262,9 +266,9 @@ class _ItemGraphs:
                 for person in item_extraction.about
             ),
         ]
-        return _ItemGraph(0, (), edges, [node for node in found if not node.is_statement])
+        return _ItemGraph((), edges, [node for node in found if not node.is_statement])
 
-    def speaker(self, draft: ItemDraft) -> Node | None:
+    def _speaker(self, draft: ItemDraft) -> Node | None:
         """Return the speaker of an item. With a user's id, a speaker is not linked to a person of a longer name."""
         name = draft.item.speaker
         if name is None:

@@ -1,6 +1,6 @@
 """Retraction of items by id: the use case behind ``POST /items/retract``.
 
-check → commit (one graph transaction) → rewrite the payloads (see ``index/indexer.py``) → answer
+check → commit (one graph transaction) → rewrite the payloads (see ``index/service.py``) → answer
 """
 
 from __future__ import annotations

@@ -34,43 +34,56 @@ from vicw_shared.ports import (
 from vicw_shared.uids import chunk_uid
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class QueryVector:
-    """Vector of the question. ``prefix`` is the embedding model's.
+    """The question in one wording: ``vector`` is its unit vector, (size,); None before anything was embedded.
 
-    ``wrapped`` is the current wording, ``now`` its unit vector, (size,), or with ``bare`` the one between it and the
-    plain question's; None before the first.
+    With ``bare`` it lies between that of ``wrapped`` and the plain question's.
     """
 
-    embedder: Embedder
-    prefix: str
-    query: str
-    bare: bool = False
     wrapped: str = ""
     vector: NDArray[np.float32] | None = None
-    _known: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+    bare: bool = False
 
-    def is_for(self, domain: str | None) -> bool:
-        """Return whether the current vector is that of a domain."""
-        return self.vector is not None and self.wrapped == self._wrap(domain)
 
-    async def embed(self, domain: str | None, *, bare: bool = False) -> None:
-        """Make the vector of a domain the current one. Raises the embedder's errors.
+class QueryEmbedder:
+    """Embedder of one question: each wording is embedded once, however many domains are searched in turn.
 
-        ``bare``: from now on, the vector lies between both forms.
-        """
-        bare = bare or self.bare
-        wrapped = self._wrap(domain)
-        wordings = dict.fromkeys([wrapped, self.prefix + self.query] if bare else [wrapped])
-        unknown = [wording for wording in wordings if wording not in self._known]
+    The wrapper pulls the vector away from the words of questions about code. So a question whose hits are code is
+    searched again with a ``bare`` vector. Any other question would pay for the second wording and gain nothing
+    (docs/retrieval.md).
+    """
+
+    def __init__(self, embedder: Embedder, prefix: str, query: str) -> None:
+        """``prefix`` is the embedding model's."""
+        self._embedder, self._prefix, self._query = embedder, prefix, query
+        self._known: dict[str, NDArray[np.float32]] = {}
+
+    @property
+    def has_answered(self) -> bool:
+        """Whether any wording was embedded."""
+        return bool(self._known)
+
+    def known(self, domain: str | None, *, bare: bool = False) -> QueryVector | None:
+        """Return the vector of a domain, None if it was not embedded."""
+        wordings = self._wordings(domain, bare=bare)
+        if not all(wording in self._known for wording in wordings):
+            return None
+        return QueryVector(wordings[0], middle([self._known[wording] for wording in wordings]), bare)
+
+    async def embed(self, domain: str | None, *, bare: bool = False) -> QueryVector:
+        """Return the vector of a domain. Raises the embedder's errors."""
+        unknown = [wording for wording in self._wordings(domain, bare=bare) if wording not in self._known]
         if unknown:
-            rows = await self.embedder.embed(unknown, Lane.QUERY)
+            rows = await self._embedder.embed(unknown, Lane.QUERY)
             self._known |= dict(zip(unknown, rows, strict=True))
-        self.wrapped, self.bare = wrapped, bare
-        self.vector = middle([self._known[wording] for wording in wordings])
+        vector = self.known(domain, bare=bare)
+        assert vector is not None
+        return vector
 
-    def _wrap(self, domain: str | None) -> str:
-        return self.prefix + wrap(self.query, domain=domain)
+    def _wordings(self, domain: str | None, *, bare: bool) -> list[str]:
+        wrapped = self._prefix + wrap(self._query, domain=domain)
+        return list(dict.fromkeys([wrapped, self._prefix + self._query] if bare else [wrapped]))
 
 
 def middle(vectors: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
@@ -118,16 +131,22 @@ class StatementScores:
         return (cosine + best) / 2
 
 
-async def search_dense(
-    vectors: VectorStore, query: VectorQuery, graph: GraphStore | None
-) -> tuple[list[VectorHit], StatementScores]:
+@dataclass(frozen=True, slots=True)
+class ChannelHits:
+    """The passages that a channel found, best first; of the dense channel also the scores of statements."""
+
+    hits: Sequence[VectorHit]
+    statements: StatementScores = field(default_factory=StatementScores)
+
+
+async def search_dense(vectors: VectorStore, query: VectorQuery, graph: GraphStore | None) -> ChannelHits:
     """Return passages by cosine in [-1, 1], best first, and the scores of their statements.
 
     ``query`` searches passages. Statements are searched the same way and carried to their passages by ``graph``; None
     leaves them out. Passages reached by a statement alone are only in the statement scores.
     """
     if graph is None:
-        return await vectors.search(query), StatementScores()
+        return ChannelHits(await vectors.search(query))
     statements = VectorQuery(
         scope=query.scope, limit=query.limit, dense=query.dense, without=query.without, label=Label.EVENT
     )
@@ -137,8 +156,9 @@ async def search_dense(
             statement_hits, graph, query.scope, full=len(statement_hits) >= query.limit
         )
     except OverloadedError:  # the passages do not need the graph
-        return passages, StatementScores()
-    return in_order({hit.id: statement_scores.weigh(hit.id, hit.score) for hit in passages}), statement_scores
+        return ChannelHits(passages)
+    weighed = in_order({hit.id: statement_scores.weigh(hit.id, hit.score) for hit in passages})
+    return ChannelHits(weighed, statement_scores)
 
 
 def in_order(scores: Mapping[str, float]) -> list[VectorHit]:

@@ -13,6 +13,7 @@ import structlog
 from prometheus_client import Counter, Histogram
 
 from vicw_retrieval.access.visibility import MAX_READ, Visibility, filter_results
+from vicw_retrieval.channels.dense import ChannelHits
 from vicw_shared.errors import FieldProblem, InvalidInputError, UnavailableError, VicwError
 from vicw_shared.model import Node
 from vicw_shared.model.triggers import phrases_in
@@ -32,14 +33,14 @@ FAILED = Counter("vicw_retrieve_channel_failures_total", "Channels left out of a
 SECONDS = Histogram("vicw_retrieve_channel_seconds", "Time of a channel", ["channel"], buckets=BOUNDS)
 
 
-async def run_channels[T](
-    channels: Mapping[str, Awaitable[T]], seconds: float
-) -> tuple[dict[str, T], dict[str, VicwError | None]]:
-    """Await all channels; return their results, and the failed ones with their error (None: out of time)."""
-    results: dict[str, T] = {}
+async def run_channels(
+    channels: Mapping[str, Awaitable[ChannelHits]], seconds: float
+) -> tuple[dict[str, ChannelHits], dict[str, VicwError | None]]:
+    """Await all channels; return the hits of each, and the failed ones with their error (None: out of time)."""
+    results: dict[str, ChannelHits] = {}
     failed: dict[str, VicwError | None] = {}
 
-    async def run(name: str, channel: Awaitable[T]) -> None:
+    async def run(name: str, channel: Awaitable[ChannelHits]) -> None:
         try:
             with span(f"channel.{name}"), SECONDS.labels(name).time():
                 async with asyncio.timeout(seconds):
@@ -57,7 +58,7 @@ async def run_channels[T](
             _log.exception("channel failed", channel=name, error=type(error).__name__)
 
     await asyncio.gather(*(run(name, channel) for name, channel in channels.items()))
-    return results, failed
+    return {name: results[name] for name in channels if name in results}, failed
 
 
 def valid_hits(hits: Sequence[VectorHit]) -> list[VectorHit]:
@@ -95,17 +96,17 @@ async def search_bm25(
     scope: Scope,
     limit: int,
     without: tuple[str, ...] = (),
-) -> list[VectorHit]:
+) -> ChannelHits:
     """Return passages by BM25 in [0, ceiling], best first; no terms find nothing."""
-    return await vectors.search(VectorQuery(scope=scope, limit=limit, sparse=terms, without=without))
+    return ChannelHits(await vectors.search(VectorQuery(scope=scope, limit=limit, sparse=terms, without=without)))
 
 
-async def search_fulltext(graph: GraphStore, query: str, scope: Scope, limit: int) -> list[VectorHit]:
+async def search_fulltext(graph: GraphStore, query: str, scope: Scope, limit: int) -> ChannelHits:
     """Return passages by full-text score (> 0), best first; scores compare within one answer only.
 
     ``query`` is searched as plain words; nothing in it is query syntax.
     """
-    return [VectorHit(hit.uid, hit.score) for hit in await graph.find(scope, query, limit)]
+    return ChannelHits([VectorHit(hit.uid, hit.score) for hit in await graph.find(scope, query, limit)])
 
 
 _FIRST_LOOK = 20

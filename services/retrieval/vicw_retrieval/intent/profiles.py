@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from vicw_retrieval.intent.analysis import QuestionAnalysis, analyse_question
 from vicw_shared.errors import RetryableError
@@ -161,42 +161,47 @@ _JUDGED = 8
 """Hits of a channel whose content is read."""
 
 
-@dataclass(slots=True)
-class IntentResolver:
-    """Intent of one question: ``settings`` are the service's until it is read, then the question's own.
+@dataclass(frozen=True, slots=True)
+class QuestionIntent:
+    """Intent of one question: ``settings`` are the service's, adapted to the question.
 
-    ``code`` and ``long`` are the shares of code and of long passages among its best hits, in [0, 1]; ``question`` stays
-    None if intent is off.
+    ``code`` and ``long`` are the shares of code and of long passages among its best hits, in [0, 1]; ``question`` is
+    None before its words were analysed, and if intent is off.
     """
 
-    service: RetrievalSettings
     settings: RetrievalSettings
     question: QuestionAnalysis | None = None
     code: float = 0.0
     long: float = 0.0
 
-    def analyse(self, query: str) -> None:
-        """Analyse the question by its words."""
-        if self.service.intent:
-            self.question = analyse_question(query)
-            self._apply_profiles()
 
-    async def judge(self, ranked: Mapping[str, Sequence[VectorHit]], vectors: VectorStore, seconds: float) -> bool:
-        """Judge the content of the vector channels' best hits.
+def read_words(intent: QuestionIntent, service: RetrievalSettings, query: str) -> QuestionIntent:
+    """Return the intent with the analysis of the question's words, if the ``service`` has it on."""
+    return _adapted(replace(intent, question=analyse_question(query)), service) if service.intent else intent
 
-        Returns False, and changes nothing, if they cannot be read within ``seconds``.
-        """
-        best = dict.fromkeys(hit.id for name in ("dense", "bm25") for hit in ranked.get(name, ())[:_JUDGED])
-        if self.service.profiles == "off" or not best:
-            return True
-        with contextlib.suppress(RetryableError, TimeoutError):
-            async with asyncio.timeout(seconds):
-                payloads = await vectors.payloads(list(best))
-            texts = [str(payload.get("text", "")) for payload in payloads.values()]
-            self.code, self.long = share_of_code(texts), share_of_long(texts)
-            self._apply_profiles()
-            return True
-        return False
 
-    def _apply_profiles(self) -> None:
-        self.settings = apply_profiles(self.service, self.question or QuestionAnalysis(), self.code, self.long)
+async def read_hits(
+    intent: QuestionIntent,
+    service: RetrievalSettings,
+    ranked: Mapping[str, Sequence[VectorHit]],
+    vectors: VectorStore,
+    seconds: float,
+) -> QuestionIntent | None:
+    """Return the intent with the kind of content of the vector channels' best hits.
+
+    None if they cannot be read within ``seconds``.
+    """
+    best = dict.fromkeys(hit.id for name in ("dense", "bm25") for hit in ranked.get(name, ())[:_JUDGED])
+    if service.profiles == "off" or not best:
+        return intent
+    with contextlib.suppress(RetryableError, TimeoutError):
+        async with asyncio.timeout(seconds):
+            payloads = await vectors.payloads(list(best))
+        texts = [str(payload.get("text", "")) for payload in payloads.values()]
+        return _adapted(replace(intent, code=share_of_code(texts), long=share_of_long(texts)), service)
+    return None
+
+
+def _adapted(intent: QuestionIntent, service: RetrievalSettings) -> QuestionIntent:
+    question = intent.question or QuestionAnalysis()
+    return replace(intent, settings=apply_profiles(service, question, intent.code, intent.long))

@@ -96,12 +96,16 @@ _MAX_PASSAGES = 100
 async def read_parts(graph: GraphStore, tenant: str, candidates: Sequence[Candidate]) -> dict[str, Node]:
     """Return the consolidated items among the candidates as they were before, by uid."""
     parts = [one.item.part for one in candidates if one.item.part is not None]
-    passages = await graph.nodes(tenant, [chunk_uid(part, 0) for part in parts]) if parts else {}
+    if not parts:
+        return {}
+    passages = await graph.nodes(tenant, [chunk_uid(part, 0) for part in parts])
     return {uid: entry.item for uid, entry in entries_of(list(passages.values())).items()}
 
 
-async def add_adjacent(graph: GraphStore, scope: Scope, candidates: Sequence[Candidate], around: Neighbourhood) -> None:
-    """Add the items before and after each result to ``around`` where a consolidated item is involved.
+async def with_adjacent(
+    graph: GraphStore, scope: Scope, candidates: Sequence[Candidate], around: Neighbourhood
+) -> Neighbourhood:
+    """Return ``around`` with the items before and after each result where a consolidated item is involved.
 
     The text then shows the turn next to a result, not its Macro-Event.
     """
@@ -115,12 +119,14 @@ async def add_adjacent(graph: GraphStore, scope: Scope, candidates: Sequence[Can
     adjacents = adjacent([one.key for one in candidates if one.key in touched], nodes, along)
     passages = [one.node.qdrant_id for one in adjacents if one.node.is_macro and one.node.qdrant_id is not None]
     chunks = await graph.nodes(scope.tenant, passages) if passages else {}
-    around.texts |= {uid: chunk.text for uid, chunk in chunks.items() if chunk.text}
+    beside: dict[str, list[tuple[Direction, Node]]] = {}
     for one in adjacents:
         node = chunks.get(one.node.qdrant_id or "") if one.node.is_macro else one.node
-        entries = around.adjacent.setdefault(one.origin, [])
+        entries = beside.setdefault(one.origin, [])
         if node is not None and holds_in_scope(scope, node):
             entries.append((one.direction, node))
+    texts = {uid: chunk.text for uid, chunk in chunks.items() if chunk.text}
+    return replace(around, texts={**around.texts, **texts}, adjacent=beside)
 
 
 async def proofs_of(graph: GraphStore, tenant: str, summaries: Sequence[str], known: Set[str]) -> list[str]:

@@ -1,170 +1,207 @@
 """Second wave: extends the hits of the first through the graph, time and tags.
 
-Each stage has a budget and fails alone: the order then stays as it was, and ``degraded`` names the stage. A request
-that names channels uses only these.
+Each stage takes candidates and returns them in a new order. It has a budget and fails alone: the order then stays as it
+was, and ``degraded`` names the stage. A request that names channels uses only these.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from vicw_retrieval.channels import tags
 from vicw_retrieval.channels.graph.channel import SpreadResults, run_spreads
 from vicw_retrieval.channels.graph.spread import Anchor, SpreadContext, by_item
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_retrieval.ranking.fusion import GRAPH, Candidate, Wave, choose
+from vicw_retrieval.ranking.fusion import GRAPH, Candidate, choose
 from vicw_retrieval.refine.cross_encoder import RERANK, Reranked, rerank
 from vicw_retrieval.refine.current_first import CURRENT, asks_for_past, prefer_current
 from vicw_retrieval.refine.near_duplicates import cover, merge_duplicates, read_texts
 from vicw_retrieval.refine.recency import RECENT, prefer_recent
 from vicw_retrieval.refine.speaker_boost import prefer_speaker
-from vicw_retrieval.request.stages import isolate
-from vicw_retrieval.search.first_wave import TIME, FirstWave
-from vicw_retrieval.temporal.time_ranker import ResolvedTime, rank_by_time
+from vicw_retrieval.request.stages import StageRun
+from vicw_retrieval.search.first_wave import FoundItems
+from vicw_retrieval.temporal.query_analyzer import TimeAnalysis
+from vicw_retrieval.temporal.time_ranker import Find, ResolvedTime, rank_by_time
+from vicw_shared.ports import Reranker, Scope
 from vicw_shared.text import fold_case
 from vicw_shared.wire.retrieve import RetrieveRequest
 
 NEAR_DUPLICATES = "near_duplicates"
+TIME = "time"
 _READ_FACTOR = 2
 
 
-@dataclass(slots=True)
-class RefinePipeline:
-    """The second wave of one request, and what its stages found."""
+@dataclass(frozen=True, slots=True)
+class RefinedItems:
+    """The results of a question, and ``associates`` that share a tag with them.
 
-    request: RetrieveRequest
-    ports: RetrievalPorts
-    search: FirstWave
+    ``spreads``, ``time`` and ``reranked`` explain the order; the last two are None where they had no part in it.
+    """
+
+    top: Sequence[Candidate]
+    associates: Sequence[tags.Associate] = ()
     spreads: SpreadResults = field(default_factory=SpreadResults)
-    resolved_time: ResolvedTime | None = None
-    associates: list[tags.Associate] = field(default_factory=list)
+    time: ResolvedTime | None = None
     reranked: Reranked | None = None
 
-    async def run(
-        self, candidates: Sequence[Candidate], wave: Wave, domains: tuple[str, ...] | None
-    ) -> list[Candidate]:
-        """Return the results: the best candidates after all stages, at most as many as asked for."""
-        question = self._question(candidates, wave, domains)
-        if self.request.channels is None:
-            candidates = await self._spread(question, candidates) if candidates else candidates
-            candidates = await self._rank_by_time(question, candidates)  # adds items of that time, too
-            with isolate(self.search.degraded, RECENT):
-                candidates = prefer_recent(candidates, self.ports.settings)
-        candidates = await self._merge(question, candidates)
-        candidates = await self._rerank(candidates)
-        candidates = await self._prefer_current(question, candidates)  # last: no model knows what was replaced
-        top = choose(candidates, wave, self.request.limit)
-        if self.request.channels is None and self.request.expand.hops > 0:
-            await self._walk_tags(question, top)
-        return tags.add_associates(top, self.associates, self.request.limit)
 
-    @contextmanager
-    def _isolate(self, stage: str) -> Iterator[None]:
-        with self.search.timer.stage(stage), isolate(self.search.degraded, stage):
-            yield
+async def refine(
+    request: RetrieveRequest,
+    scope: Scope,
+    found: FoundItems,
+    time: TimeAnalysis,
+    ports: RetrievalPorts,
+    stages: StageRun,
+) -> RefinedItems:
+    """Return the results: the best candidates after all stages, at most as many as asked for."""
+    question = _question(request, scope, found, ports)
+    ports = replace(ports, settings=found.intent.settings)
+    candidates, spreads, resolved = found.candidates, SpreadResults(), None
+    if request.channels is None:
+        if candidates:
+            candidates, spreads = await _spread(question, candidates, ports, stages)
+        if time:  # adds items of that time, too
+            resolved = ResolvedTime(time, request.limit)
+            candidates, resolved = await _rank_by_time(question, candidates, resolved, found.find_phrase, ports, stages)
+        if ports.settings.recency_weight:
+            with stages.isolate(RECENT):
+                candidates = prefer_recent(candidates, ports.settings)
+    coverage = ports.settings.coverage * (1 - found.intent.code) if request.channels is None else 0.0
+    candidates = await _merge(question, candidates, request.limit, coverage, ports, stages)
+    reranked = None
+    if ports.reranker is not None and ports.settings.rerank_top and request.channels is None:
+        candidates, reranked = await _rerank(ports.reranker, question, candidates, ports, stages)
+    asks_now = not (time.is_over(scope.judged_at) or asks_for_past(request.query))
+    if ports.settings.current_first and request.channels is None and candidates and asks_now:
+        candidates = await _prefer_current(
+            question, candidates, ports, stages
+        )  # last: no model knows what was replaced
+    top = choose(candidates, found.wave, request.limit)
+    associates: Sequence[tags.Associate] = ()
+    if ports.settings.associates and request.channels is None and request.expand.hops > 0:
+        associates = await _walk_tags(question, top, ports, stages)
+    return RefinedItems(tags.add_associates(top, associates, request.limit), associates, spreads, resolved, reranked)
 
-    def _within(self, most_ms: int) -> asyncio.Timeout:
-        """Return the timeout of a stage: an answer does without what comes later."""
-        return asyncio.timeout(self.ports.deadline.extra_seconds(most_ms))
 
-    def _question(self, candidates: Sequence[Candidate], wave: Wave, domains: tuple[str, ...] | None) -> SpreadContext:
-        viewer = self.request.viewer
-        names = (viewer.user, *viewer.participants) if viewer is not None else ()
-        seeded = {hit.id for hit in wave.ranked.get(GRAPH, ())}
-        return SpreadContext(
-            self.ports.graph,
-            self.search.similarity(),
-            replace(self.search.scope, domains=domains),
-            self.request.query,
-            {candidate.key: candidate.strength for candidate in candidates},
-            tuple(dict.fromkeys(fold_case(name) for name in names if name)),
-            {c.item.uid: passage for c in candidates for passage, _ in c.passages if passage in seeded},
-        )
+def _question(request: RetrieveRequest, scope: Scope, found: FoundItems, ports: RetrievalPorts) -> SpreadContext:
+    viewer, candidates = request.viewer, found.candidates
+    names = (viewer.user, *viewer.participants) if viewer is not None else ()
+    seeded = {hit.id for hit in found.wave.ranked.get(GRAPH, ())}
+    return SpreadContext(
+        ports.graph,
+        found.similarity,
+        replace(scope, domains=found.decision.domains),
+        request.query,
+        {candidate.key: candidate.strength for candidate in candidates},
+        tuple(dict.fromkeys(fold_case(name) for name in names if name)),
+        {c.item.uid: passage for c in candidates for passage, _ in c.passages if passage in seeded},
+    )
 
-    async def _spread(self, question: SpreadContext, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-        """Spread from the candidates through the graph."""
-        settings = self.ports.settings
-        with self._isolate("graph"):
-            candidates = prefer_speaker(self.request.query, candidates) if settings.speaker_boost else candidates
-            seconds = self.ports.deadline.extra_seconds(settings.spread_ms)
-            async with self._within(_READ_FACTOR * settings.spread_ms):  # reached items are read when that is over
-                candidates, self.spreads = await run_spreads(
-                    question, candidates, settings, self.ports.registry, seconds
-                )
-        if not self.spreads.in_time:
-            self.search.degraded.append(GRAPH)
-        return candidates
 
-    async def _rank_by_time(self, question: SpreadContext, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-        """Raise items of the question's time."""
-        if not self.search.time:
-            return candidates
-        self.resolved_time = ResolvedTime(self.search.time, self.request.limit)
-        rescored = replace(question, strengths={candidate.key: candidate.strength for candidate in candidates})
-        settings = self.ports.settings
-        seconds = self.ports.deadline.extra_seconds(settings.spread_ms)
-        with self._isolate(TIME):
-            async with self._within(_READ_FACTOR * settings.spread_ms):
-                candidates = await rank_by_time(
-                    rescored, candidates, self.resolved_time, settings.time_boost, self.search.by_phrase, seconds
-                )
-        if not self.resolved_time.in_time:
-            self.search.degraded.append(TIME)
-        return candidates
+def _within(ports: RetrievalPorts, most_ms: int) -> asyncio.Timeout:
+    """Return the timeout of a stage: an answer does without what comes later."""
+    return asyncio.timeout(ports.deadline.extra_seconds(most_ms))
 
-    async def _prefer_current(self, question: SpreadContext, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-        """Rank current statements before what they replaced, unless the question is about the past."""
-        if not self.ports.settings.current_first or self.request.channels is not None or not candidates:
-            return candidates
-        if self.search.time.is_over(question.scope.judged_at) or asks_for_past(self.request.query):
-            return candidates
-        with self._isolate(CURRENT):
-            async with self._within(self.ports.settings.spread_ms):
-                return await prefer_current(question, candidates)
-        return candidates
 
-    async def _merge(self, question: SpreadContext, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-        """Raise results that add to the others, and merge near-duplicates."""
-        settings, limit = self.ports.settings, self.request.limit
-        prose = 1 - self.search.intent.code  # questions about code use other words than the code
-        least, share = settings.duplicate_share, settings.coverage * prose if self.request.channels is None else 0.0
-        if not candidates or not (least or share):
-            return candidates
-        with self._isolate(NEAR_DUPLICATES):
-            async with self._within(_READ_FACTOR * settings.graph_ms):
-                texts = await read_texts(self.ports.graph, self.search.scope, candidates, limit)
-                candidates = await cover(question.similarity, texts, candidates, limit, share) if share else candidates
-                return merge_duplicates(texts, candidates, least) if least else candidates
-        return candidates
+async def _spread(
+    question: SpreadContext, candidates: Sequence[Candidate], ports: RetrievalPorts, stages: StageRun
+) -> tuple[Sequence[Candidate], SpreadResults]:
+    """Spread from the candidates through the graph."""
+    settings, spreads = ports.settings, SpreadResults()
+    with stages.run(GRAPH):
+        candidates = prefer_speaker(question.text, candidates) if settings.speaker_boost else candidates
+        seconds = ports.deadline.extra_seconds(settings.spread_ms)
+        async with _within(ports, _READ_FACTOR * settings.spread_ms):  # reached items are read when that is over
+            candidates, spreads = await run_spreads(question, candidates, settings, ports.registry, seconds)
+    if not spreads.in_time:
+        stages.degraded.append(GRAPH)
+    return candidates, spreads
 
-    async def _rerank(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-        """Let the re-ranker order the first candidates; all of them are visible to the caller."""
-        reranker, settings = self.ports.reranker, self.ports.settings
-        if reranker is None or not settings.rerank_top or self.request.channels is not None:
-            return candidates
-        with self.search.timer.stage(RERANK):
-            candidates, self.reranked = await rerank(
-                reranker,
-                self.ports.graph,
-                self.search.scope,
-                self.request.query,
-                candidates,
-                top=settings.rerank_top,
-                seconds=self.ports.deadline.extra_seconds(settings.rerank_ms),
+
+async def _rank_by_time(
+    question: SpreadContext,
+    candidates: Sequence[Candidate],
+    resolved: ResolvedTime,
+    find: Find,
+    ports: RetrievalPorts,
+    stages: StageRun,
+) -> tuple[Sequence[Candidate], ResolvedTime]:
+    """Raise items of the question's time."""
+    rescored = replace(question, strengths={candidate.key: candidate.strength for candidate in candidates})
+    settings = ports.settings
+    seconds = ports.deadline.extra_seconds(settings.spread_ms)
+    with stages.run(TIME):
+        async with _within(ports, _READ_FACTOR * settings.spread_ms):
+            candidates, resolved = await rank_by_time(
+                rescored, candidates, resolved, settings.time_boost, find, seconds
             )
-        if not self.reranked.in_time:
-            self.search.degraded.append(RERANK)
-        return candidates
+    if not resolved.in_time:
+        stages.degraded.append(TIME)
+    return candidates, resolved
 
-    async def _walk_tags(self, question: SpreadContext, top: Sequence[Candidate]) -> None:
-        """Find items that share a tag with the results."""
-        limit, auto_tags = self.ports.settings.associates, self.ports.settings.auto_tags
-        if not limit:
-            return
-        anchors = [Anchor(c.item.uid, max(c.strength, 1e-9), tuple(p for p, _ in c.passages), c.item.part) for c in top]
-        with self._isolate(tags.TAGS):
-            async with self._within(self.ports.settings.spread_ms):
-                self.associates = await tags.walk_tags(question, by_item(anchors), limit, auto_tags=auto_tags)
+
+async def _merge(
+    question: SpreadContext,
+    candidates: Sequence[Candidate],
+    limit: int,
+    share: float,
+    ports: RetrievalPorts,
+    stages: StageRun,
+) -> Sequence[Candidate]:
+    """Raise results that add to the others, and merge near-duplicates."""
+    least = ports.settings.duplicate_share
+    if not candidates or not (least or share):
+        return candidates
+    with stages.run(NEAR_DUPLICATES):
+        async with _within(ports, _READ_FACTOR * ports.settings.graph_ms):
+            texts = await read_texts(ports.graph, question.scope, candidates, limit)
+            candidates = await cover(question.similarity, texts, candidates, limit, share) if share else candidates
+            return merge_duplicates(texts, candidates, least) if least else candidates
+    return candidates
+
+
+async def _rerank(
+    reranker: Reranker,
+    question: SpreadContext,
+    candidates: Sequence[Candidate],
+    ports: RetrievalPorts,
+    stages: StageRun,
+) -> tuple[Sequence[Candidate], Reranked]:
+    """Let the re-ranker order the first candidates; all of them are visible to the caller."""
+    with stages.timed(RERANK):
+        candidates, reranked = await rerank(
+            reranker,
+            ports.graph,
+            question.scope,
+            question.text,
+            candidates,
+            top=ports.settings.rerank_top,
+            seconds=ports.deadline.extra_seconds(ports.settings.rerank_ms),
+        )
+    if not reranked.in_time:
+        stages.degraded.append(RERANK)
+    return candidates, reranked
+
+
+async def _prefer_current(
+    question: SpreadContext, candidates: Sequence[Candidate], ports: RetrievalPorts, stages: StageRun
+) -> Sequence[Candidate]:
+    """Rank current statements before what they replaced, unless the question is about the past."""
+    with stages.run(CURRENT):
+        async with _within(ports, ports.settings.spread_ms):
+            return await prefer_current(question, candidates)
+    return candidates
+
+
+async def _walk_tags(
+    question: SpreadContext, top: Sequence[Candidate], ports: RetrievalPorts, stages: StageRun
+) -> Sequence[tags.Associate]:
+    """Return items that share a tag with the results."""
+    settings = ports.settings
+    anchors = [Anchor(c.item.uid, max(c.strength, 1e-9), tuple(p for p, _ in c.passages), c.item.part) for c in top]
+    with stages.run(tags.TAGS):
+        async with _within(ports, settings.spread_ms):
+            return await tags.walk_tags(question, by_item(anchors), settings.associates, auto_tags=settings.auto_tags)
+    return ()

@@ -1,10 +1,10 @@
-"""Stages of one request: their times, their isolation (each fails alone), and the limits of what is asked for."""
+"""StageRun of one request: their times, their isolation (each fails alone), and the limits of what is asked for."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 
 import structlog
@@ -63,6 +63,28 @@ def isolate(degraded: list[str], stage: str) -> Iterator[None]:
     except Exception as error:
         _log.exception("stage failed", stage=stage, error=type(error).__name__)
         degraded.append(stage)
+
+
+@dataclass(frozen=True, slots=True)
+class StageRun:
+    """The run of one request's stages: their times, and ``degraded``, the names of those that failed or lack data."""
+
+    timer: StageTimer = field(default_factory=StageTimer)
+    degraded: list[str] = field(default_factory=list)
+
+    def timed(self, name: str) -> AbstractContextManager[None]:
+        """Measure the block."""
+        return self.timer.stage(name)
+
+    def isolate(self, name: str) -> AbstractContextManager[None]:
+        """Run the block so that it fails alone."""
+        return isolate(self.degraded, name)
+
+    @contextmanager
+    def run(self, name: str) -> Iterator[None]:
+        """Measure the block, which may fail alone."""
+        with self.timer.stage(name), isolate(self.degraded, name):
+            yield
 
 
 Size = tuple[str, int, int, str, str]

@@ -6,7 +6,8 @@ All candidates are then compared by the same scores.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import NamedTuple
@@ -34,10 +35,15 @@ _MAX_SUMMARIES = 20
 
 
 class Scored(NamedTuple):
-    """Each channel's own hits, best first, and its scores of the hits of all channels."""
+    """Each channel's own hits, best first, and its scores of the hits of all channels.
+
+    ``failed`` are the channels that lack scores, ``summaries`` the Macro-Events whose source passages were scored.
+    """
 
     ranked: Mapping[str, Sequence[VectorHit]]
     scores: Mapping[str, dict[str, float]]
+    failed: Sequence[str] = ()
+    summaries: AbstractSet[str] = frozenset()
 
 
 type _Scores = dict[str, dict[str, float]]
@@ -94,7 +100,7 @@ class CrossScorer:
         new = [uid for uid in summaries[:_MAX_SUMMARIES] if uid not in self.scored_summaries]
         return await self._score_passages(scores, await self._sources_of(new, set().union(*scores.values())))
 
-    async def _sources_of(self, summaries: Sequence[str], known: Set[str]) -> list[str]:
+    async def _sources_of(self, summaries: Sequence[str], known: AbstractSet[str]) -> list[str]:
         """Return the unknown source passages of Macro-Events; none if the graph does not answer."""
         try:
             sources = await proofs_of(self.graph, self.tenant, summaries, known)
@@ -158,8 +164,8 @@ def _summaries(unfound: UnfoundStatements, cosines: Mapping[str, float]) -> list
 
 async def score_all(
     by_channel: Mapping[str, Sequence[VectorHit]], seeds: Sequence[VectorHit], scorer: CrossScorer | None
-) -> tuple[Scored, list[str]]:
-    """Return the hits of channels and trigger phrases (``seeds``), cross-scored; and the channels that lack scores.
+) -> Scored:
+    """Return the hits of channels and trigger phrases (``seeds``), cross-scored.
 
     ``scorer`` is None without a dense channel. Passages of found statements count as found by dense.
     """
@@ -173,4 +179,4 @@ async def score_all(
         ranked["dense"] = in_order({hit.id: hit.score for hit in by_channel["dense"]} | statement_scores)
     for channel in scores.values():
         channel.update(seed_scores | channel)
-    return Scored(ranked, scores), failed
+    return Scored(ranked, scores, failed, frozenset(scorer.scored_summaries) if scorer is not None else frozenset())

@@ -8,7 +8,9 @@ from typing import Any
 from vicw_retrieval.channels.tags import TAGS
 from vicw_retrieval.intent.domain import DomainDecision
 from vicw_retrieval.ranking.fusion import Candidate, Wave
-from vicw_retrieval.refine.pipeline import RefinePipeline
+from vicw_retrieval.refine.cross_encoder import Reranked
+from vicw_retrieval.refine.pipeline import RefinedItems
+from vicw_retrieval.search.first_wave import FoundItems
 from vicw_retrieval.synthesis.text import WrittenText
 from vicw_retrieval.temporal.time_ranker import ResolvedTime
 from vicw_shared.ports import Scope
@@ -27,18 +29,19 @@ _EXPLAINED_HITS = 50
 
 
 def explain(
-    refinement: RefinePipeline, decision: DomainDecision, wave: Wave, top: Sequence[Candidate], written: WrittenText
+    found: FoundItems, refined: RefinedItems, results: Sequence[Candidate], written: WrittenText, scope: Scope
 ) -> Explanation:
     """Return how the answer was made: the channels' hits, the fusion, boosts, domains searched, what was cut."""
-    settings, spreads = refinement.ports.settings, refinement.spreads
+    intent, wave, decision, spreads = found.intent, found.wave, found.decision, refined.spreads
+    settings = intent.settings
     weights = {name: wave.weights[name] for name in wave.scores}
     return Explanation(
-        wrapped_query=refinement.search.wrapped_query,
+        wrapped_query=found.wrapped_query,
         domains_searched=decision.domains,
-        filters=_filters(refinement.search.scope, decision),
+        filters=_filters(scope, decision),
         profile=ProfileWeights(
-            code=refinement.search.intent.code,
-            long=refinement.search.intent.long,
+            code=intent.code,
+            long=intent.long,
             alpha=settings.alpha,
             graph_weight=settings.graph_weight,
             causal_bias=settings.causal_bias,
@@ -46,7 +49,7 @@ def explain(
             recency_days=settings.recency_days,
         ),
         fusion=f"{settings.fusion}: " + ", ".join(f"{name} {weight:g}" for name, weight in weights.items()),
-        channels=_channels(refinement, wave),
+        channels=_channels(wave, refined),
         graph=GraphChannel(
             weight=settings.graph_weight,
             causal_bias=settings.causal_bias,
@@ -55,21 +58,21 @@ def explain(
             reached={name: len(reached.paths) for name, reached in spreads.all.items()},
             sub_graphs={part.value: count for part, count in spreads.reached().items()},
         ),
-        time=_time(refinement.resolved_time),
-        rerank=_rerank(refinement, top),
-        boosts={candidate.key: dict(candidate.boosts) for candidate in top if candidate.boosts},
+        time=_time(refined.time),
+        rerank=_rerank(refined.reranked, results),
+        boosts={candidate.key: dict(candidate.boosts) for candidate in results if candidate.boosts},
         cut=written.cut,
         shortened=written.shortened,
         lines_cut=dict(written.lines),
     )
 
 
-def _channels(refinement: RefinePipeline, wave: Wave) -> dict[str, tuple[dict[str, Any], ...]]:
+def _channels(wave: Wave, refined: RefinedItems) -> dict[str, tuple[dict[str, Any], ...]]:
     """Return the passages of each channel, then the items of each spread and of the tags, best first."""
     by_channel = {name: [(hit.id, hit.score) for hit in hits] for name, hits in wave.ranked.items()}
-    by_channel |= refinement.spreads.gained()
-    if refinement.associates:
-        by_channel[TAGS] = [(one.node.uid, one.score) for one in refinement.associates]
+    by_channel |= refined.spreads.gained()
+    if refined.associates:
+        by_channel[TAGS] = [(one.node.uid, one.score) for one in refined.associates]
     return {
         name: tuple(
             {"uid": uid, "rank": rank, "score": score} for rank, (uid, score) in enumerate(hits[:_EXPLAINED_HITS], 1)
@@ -93,12 +96,11 @@ def _filters(scope: Scope, decision: DomainDecision) -> AppliedFilters:
     )
 
 
-def _rerank(refinement: RefinePipeline, top: Sequence[Candidate]) -> dict[str, RerankedResult] | None:
+def _rerank(reranked: Reranked | None, results: Sequence[Candidate]) -> dict[str, RerankedResult] | None:
     """Return the re-ranker's scores of the results; None: it was not asked, or did not answer."""
-    reranked = refinement.reranked
     if reranked is None or not reranked.in_time:
         return None
-    uids = [candidate.key for candidate in top if candidate.key in reranked.scores]
+    uids = [candidate.key for candidate in results if candidate.key in reranked.scores]
     return {uid: RerankedResult(score=reranked.scores[uid], rank_before=reranked.before[uid]) for uid in uids}
 
 

@@ -72,11 +72,11 @@ _LATER = 1e-4
 """Decrease of that minimum from each item to the next in the order of ``between``: it settles ties."""
 
 
-type Find = Callable[[str, Scope, int], Awaitable[list[VectorHit]]]
+type Find = Callable[[str, Scope, int], Awaitable[Sequence[VectorHit]]]
 """Search for the passages that have some words, best first."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class ResolvedTime:
     """The time of a question, with the events that its anchors were resolved to.
 
@@ -85,7 +85,7 @@ class ResolvedTime:
 
     reading: TimeAnalysis
     limit: int
-    events: dict[EventReference, Node] = field(default_factory=dict)
+    events: Mapping[EventReference, Node] = field(default_factory=dict)
     in_time: bool = False
     only: bool = False
     """Whether only items of that time are in the answer."""
@@ -98,14 +98,14 @@ async def rank_by_time(
     boost: float,
     find: Find,
     seconds: float = math.inf,
-) -> list[Candidate]:
-    """Return the candidates in their new order, with items of the question's time among them.
+) -> tuple[list[Candidate], ResolvedTime]:
+    """Return the candidates in their new order, with items of the question's time among them, and the time's events.
 
     If only time selects, only items of that time remain, if there are any. After ``seconds``, no further pages of a
-    span are read, and ``resolved.in_time`` stays false. Raises the graph's errors.
+    span are read, and ``in_time`` stays false. Raises the graph's errors.
     """
     until = asyncio.get_running_loop().time() + seconds
-    resolved.events = await _events(question, resolved.reading, find)
+    resolved = replace(resolved, events=await _events(question, resolved.reading, find))
     then, in_time = await _items_of_time(question, resolved, until)
     known_keys = {candidate.key for candidate in candidates}
     nodes = {node.uid: node for node in then}
@@ -123,12 +123,9 @@ async def rank_by_time(
     then_too = {
         one.key: replace(one, score=one.strength).raised(time=gain) for one, gain in zip(inside, gains, strict=True)
     }
-    resolved.in_time = in_time
-    resolved.only = resolved.reading.alone and bool(then_too)
-    if resolved.only:
-        return in_order(then_too.values())
-    others = (one for one in candidates if one.key not in then_too)
-    return in_order([*others, *then_too.values()])
+    resolved = replace(resolved, in_time=in_time, only=resolved.reading.alone and bool(then_too))
+    others = (one for one in candidates if one.key not in then_too and not resolved.only)
+    return in_order([*others, *then_too.values()]), resolved
 
 
 def _weights(

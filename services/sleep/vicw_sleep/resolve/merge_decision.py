@@ -19,13 +19,10 @@ from vicw_shared.ports import GraphTransaction, MaintenanceStep, Outcome
 from vicw_shared.uids import make_uid
 from vicw_sleep.resolve.evidence_reader import EvidenceReader
 from vicw_sleep.resolve.match_rules import EntityEvidence, contradictions, shared_co_mentions
+from vicw_sleep.resolve.model import INTO
 
 STEP = "step"
 """Property of a merge: the id of its step."""
-INTO = "into"
-"""Detail of a step: the canonical entity of its subject. Names are not kept, since erasure would have to
-remove them.
-"""
 
 
 class MergeOutcome(StrEnum):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from vicw_shared.settings import ConsolidationSettings, DreamSettings, EvictionSettings, ResolveSettings, SleepSettings
 from vicw_sleep.schedule.cron import NEVER, Schedule
+
+if TYPE_CHECKING:
+    from vicw_runtime.operations import MemorySettings
 
 
 class ScheduledJob(StrEnum):
@@ -32,22 +34,7 @@ SETTING = {
 """The setting of each job's schedule."""
 
 
-class JobSettings(Protocol):
-    """The settings of all scheduled jobs."""
-
-    @property
-    def consolidation(self) -> ConsolidationSettings: ...  # noqa: D102
-    @property
-    def dream(self) -> DreamSettings: ...  # noqa: D102
-    @property
-    def resolve(self) -> ResolveSettings: ...  # noqa: D102
-    @property
-    def eviction(self) -> EvictionSettings: ...  # noqa: D102
-    @property
-    def sleep(self) -> SleepSettings: ...  # noqa: D102
-
-
-def schedules(settings: JobSettings, began: datetime) -> dict[ScheduledJob, Schedule]:
+def schedules(settings: MemorySettings, began: datetime) -> dict[ScheduledJob, Schedule]:
     """Return the schedule of each job, from ``began`` on. Raises SettingsError that names an invalid schedule."""
     expressions = {
         ScheduledJob.CONSOLIDATION: settings.consolidation.schedule,

@@ -1,32 +1,28 @@
-"""The ``vicw`` command: one file per group of subcommands."""
+"""The ``vicw`` command: commands that need a server alone, and those of the features, each from its folder."""
 
 from __future__ import annotations
 
 import sys
 
 import typer
+from pydantic import ValidationError
 
 from vicw_ingest.erasure import cli as forget
+from vicw_ingest.jobs import cli as jobs
+from vicw_runtime.keys import cli as keys
 from vicw_runtime.operations.console import INTERRUPTED, problem
-from vicw_shared.errors import VicwError
+from vicw_shared.errors import InvalidInputError, VicwError
+from vicw_shared.wire.validation_errors import describe
 from vicw_sleep.archive import cli as archive
 from vicw_sleep.check import cli as check
 from vicw_sleep.mirror import cli as mirror
 from vicw_sleep.reindex import cli as reindex
 from vicw_standalone import __version__
-from vicw_standalone.cli import (
-    entities,
-    jobs,
-    keys,
-    maintain,
-    models,
-    plugins,
-    retrieve,
-    serve,
-    sleep,
-)
+from vicw_standalone.cli import entities, plugins, retrieve, serve, sleep
 from vicw_standalone.cli.access import InstalledAccess
+from vicw_standalone.doctor import cli as doctor
 from vicw_standalone.drawing import cli as graph
+from vicw_standalone.embedding_model import cli as model
 from vicw_standalone.file_import import cli as ingest
 
 _EMBEDDED_MODULES = frozenset(
@@ -51,13 +47,13 @@ for group in (
     graph,
     jobs,
     keys,
-    models,
+    model,
     reindex,
     mirror,
     sleep,
     forget,
     check,
-    maintain,
+    doctor,
     archive,
     plugins,
 ):
@@ -85,6 +81,9 @@ def main() -> None:
         app()
     except VicwError as error:
         problem(error.detail)
+        sys.exit(1)
+    except ValidationError as error:
+        problem(InvalidInputError(*describe(error.errors())).detail)
         sys.exit(1)
     except ModuleNotFoundError as error:
         if error.name not in _EMBEDDED_MODULES:

@@ -8,7 +8,7 @@ from vicw_runtime.operations import Opening, Stores
 from vicw_runtime.operations.client import ServerAddress
 from vicw_runtime.operations.command import Place
 from vicw_standalone.settings import read_settings
-from vicw_standalone.stores import open_stores
+from vicw_standalone.stores.opening import open_stores
 from vicw_stores.data_dir import DataDir
 
 

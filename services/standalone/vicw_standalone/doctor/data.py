@@ -15,7 +15,7 @@ from vicw_shared.errors import DataDirError, DataDirInUseError, SchemaVersionErr
 from vicw_shared.ports import NO_MODEL, ModelIdentity
 from vicw_shared.settings import EmbeddingSettings
 from vicw_standalone.doctor.findings import Finding, Severity
-from vicw_standalone.model_choice import remedy, vectors_of
+from vicw_standalone.embedding_model.choice import remedy, vectors_of
 from vicw_standalone.settings import StandaloneSettings
 from vicw_stores.data_dir import DataDir
 from vicw_stores.edge import EdgeVectorStore

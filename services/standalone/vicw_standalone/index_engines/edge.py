@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from vicw_ingest.index.indexer import Indexer
+from vicw_ingest.index.service import Indexer
 from vicw_runtime.indexes import Index, Indexes
 from vicw_runtime.model_servers.embedders import query_prefix
 from vicw_shared.errors import DataDirError, ModelMismatchError, SettingsError
@@ -15,8 +15,8 @@ from vicw_shared.ports import Embedder, ModelIdentity, Models, Store, VectorStor
 from vicw_sleep.reindex.model import ReindexReport
 from vicw_sleep.reindex.port import NAME_A_MODEL, NewIndex
 from vicw_sleep.reindex.rebuild import mark_lost
-from vicw_standalone.embedders import Embedders
-from vicw_standalone.model_choice import choose
+from vicw_standalone.embedding_model.choice import choose
+from vicw_standalone.embedding_model.embedders import Embedders
 from vicw_standalone.settings import StandaloneSettings
 from vicw_stores.data_dir import DataDir
 from vicw_stores.edge import EdgeVectorStore
@@ -71,6 +71,8 @@ class IndexFolders:
             stores = {store.path: store for store in self._open.values()}
             for folder in others(self._data_dir.path, ()):
                 model = noted_in(folder) or used
+                # On a full disk the memory maps of the copy would crash the process.
+                await asyncio.to_thread(self._data_dir.require_room_to_copy, folder)
                 if folder in stores:
                     await stores[folder].rewrite()
                 elif model is not None and model.has_vectors and EdgeVectorStore.exists(folder):
@@ -91,8 +93,13 @@ class IndexFolders:
             return await self.open(model)
         except DataDirError:
             await mark_lost(self._graph)
-            EdgeVectorStore.destroy(folder)
+            await self.remove(folder)
         return await self.open(model)
+
+    async def remove(self, folder: Path) -> None:
+        """Remove an index that is not open."""
+        async with self._lock:
+            await asyncio.to_thread(EdgeVectorStore.destroy, folder)
 
     async def close(self, model: ModelIdentity) -> None:
         """Close an index that is no longer in use, and end its embedder; the folder stays."""
@@ -183,7 +190,7 @@ class EdgeIndexes:
         folders = others(self._data_dir, {folder_of(self._data_dir, models.used, models.used)})
         dropped = [noted_in(folder) for folder in folders]
         for folder in folders:
-            EdgeVectorStore.destroy(folder)
+            await self._folders.remove(folder)
         return [model for model in dropped if model is not None]
 
     async def require_engine(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 
-from vicw_ingest.index.indexer import Indexer
+from vicw_ingest.index.service import Indexer
 from vicw_runtime.indexes import Index, Indexes, wait_for_followers
 from vicw_runtime.model_servers.embedders import EmbeddingServers
 from vicw_runtime.platform.engines import PlatformIndexes
@@ -15,7 +15,7 @@ from vicw_shared.ports import ModelIdentity, Models, VectorStore
 from vicw_shared.settings import IngestSettings
 from vicw_sleep.reindex.model import ReindexReport
 from vicw_sleep.reindex.port import NewIndex
-from vicw_standalone.platform_stores import named_engines
+from vicw_standalone.stores.platform import named_engines
 from vicw_stores.neo4j import Neo4jGraphStore
 from vicw_stores.qdrant import QdrantCollections, QdrantVectorStore, VectorCollection, connect
 

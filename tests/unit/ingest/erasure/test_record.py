@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from support.stores.graph_records import node
-from vicw_core.graph.fingerprints import FingerprintFinder, Fingerprints
+from vicw_ingest.erasure.fingerprints import FingerprintFinder, Fingerprints
 from vicw_ingest.erasure.record import texts_of
 from vicw_shared.model import Label
 from vicw_shared.model.core5 import LEDGER

@@ -20,7 +20,8 @@ from vicw_shared.extensions import NOTHING_EXTRACTED
 from vicw_shared.model import Label
 from vicw_shared.model.extraction import TextExtraction
 from vicw_shared.ports import Nodes
-from vicw_standalone.doctor import Severity, examine
+from vicw_standalone.doctor.findings import Severity
+from vicw_standalone.doctor.service import examine
 
 TEXT = "Mara fixed the build because the disk was full."
 CODE = "def build():\n    pass\n"

@@ -141,13 +141,13 @@ _AT_ONCE = {"merge_duplicates", "prefer_recent", "infer", "analyse_time"}
         ("refine.pipeline", "merge_duplicates", "near_duplicates"),
         ("refine.pipeline", "prefer_current", "current"),
         ("channels.tags", "walk_tags", "tags"),
-        ("search.first_wave", "seeds_of", "graph"),
-        ("search.first_wave", "analyse_time", "time"),
+        ("search.item_search", "seeds_of", "graph"),
+        ("pipeline", "analyse_time", "time"),
         ("refine.pipeline", "prefer_recent", "recent"),
-        ("pipeline", "infer", "domain"),
-        ("pipeline", "expand", "expand"),
-        ("pipeline", "add_adjacent", "expand"),
-        ("pipeline", "attach_chains", "causal_chains"),
+        ("search.first_wave", "infer", "domain"),
+        ("synthesis.expansion", "expand", "expand"),
+        ("synthesis.expansion", "with_adjacent", "expand"),
+        ("synthesis.expansion", "find_chains", "causal_chains"),
     ],
 )
 async def test_a_stage_that_raises_is_skipped_and_alone_degraded(
@@ -161,7 +161,8 @@ async def test_a_stage_that_raises_is_skipped_and_alone_degraded(
 
     await fill(memory)
     monkeypatch.setattr(f"vicw_retrieval.{place}.{name}", at_once if name in _AT_ONCE else mistake)
-    answer = await memory.retrieve(f"{QUERY} Today?" if stage == "time" else QUERY)
+    questions = {"time": f"{QUERY} Today?", "recent": "Why is the harbour closed right now?"}
+    answer = await memory.retrieve(questions.get(stage, QUERY))
     assert answer.results[0].id == "a"
     assert answer.degraded == (stage,)
 

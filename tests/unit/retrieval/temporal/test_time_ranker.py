@@ -11,7 +11,7 @@ import pytest
 
 from support.stores.memory import Memory, open_memory
 from vicw_retrieval.pipeline import retrieve
-from vicw_retrieval.search.first_wave import FirstWave
+from vicw_retrieval.search.first_wave import PhraseSearch
 from vicw_shared.errors import UnavailableError
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
@@ -240,7 +240,7 @@ async def test_the_domain_is_not_narrowed_when_the_event_search_fails(
         raise UnavailableError("vectors", "is down")
 
     if fails:
-        monkeypatch.setattr(FirstWave, "by_phrase", by_phrase)
+        monkeypatch.setattr(PhraseSearch, "__call__", by_phrase)
     answer = await ask(memory, "What happened after the explosion shook the harbour?")
     assert answer.intent.filtered is not fails
     assert ("domain" in answer.degraded) is fails

@@ -34,8 +34,6 @@ def filled(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     # Loggers keep what they were given first: here a stream that ends with the command.
     keep_logs(monkeypatch)
     monkeypatch.setattr("vicw_sleep.archive.cli.configure_logs", lambda settings: None)
-    for module in ("maintain", "keys", "forget"):
-        monkeypatch.setattr(f"vicw_standalone.cli.{module}.configure_logs", lambda settings: None, raising=False)
 
     async def fill() -> None:
         async with open_memory(store) as memory:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import Memory, open_memory, settings_for
 from support.stores.reindexed import open_reindexing, reindexed
-from vicw_ingest.index.indexer import Indexer
+from vicw_ingest.index.service import Indexer
 from vicw_runtime.indexes import Index, Indexes
 from vicw_shared.errors import InvalidInputError, ModelMismatchError, StateConflictError, UnavailableError
 from vicw_shared.ports import Lane, ModelChange, ModelIdentity, Models, Point

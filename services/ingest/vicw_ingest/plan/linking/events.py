@@ -11,7 +11,7 @@ from datetime import datetime
 
 from vicw_ingest.plan.drafts import headline
 from vicw_ingest.plan.linking.model import ItemExtraction
-from vicw_shared.model import Label, Node
+from vicw_shared.model import Label, Node, Sensitivity
 from vicw_shared.model.extraction import ExtractedEvent
 from vicw_shared.text import fold_case
 from vicw_shared.uids import extracted_event_uid, make_uid
@@ -27,7 +27,7 @@ _MIN_WORDS = 3
 def shared_event_uid(text: str, item_extraction: ItemExtraction) -> str | None:
     """Return the uid, derived from its words, of an event that items may share; None if they may not share it."""
     words = words_of(text)
-    if not item_extraction.shares_events or len(words) < _MIN_WORDS or not _DEICTIC.isdisjoint(words):
+    if not _is_unrestricted(item_extraction) or len(words) < _MIN_WORDS or not _DEICTIC.isdisjoint(words):
         return None
     return make_uid(
         item_extraction.item.tenant,
@@ -36,6 +36,12 @@ def shared_event_uid(text: str, item_extraction: ItemExtraction) -> str | None:
         item_extraction.item.flow_id or "",
         " ".join(words),
     )
+
+
+def _is_unrestricted(item_extraction: ItemExtraction) -> bool:
+    """Return whether everybody may see an item at any time: only then may other items share its events."""
+    item, about = item_extraction.item, item_extraction.about
+    return item.sensitivity is Sensitivity.PUBLIC and item.portable and item.expires_at is None and not about
 
 
 def words_of(text: str) -> list[str]:

@@ -78,7 +78,7 @@ class KnownEntities:
     def person(self, name: str, subtype: str) -> Node:
         """Return the node of a speaker: a known one with this name, else a new one."""
         entity = ExtractedEntity("", name, Label.ENTITY, None, subtype, Span(0, 0))
-        return self.resolve(entity) or self._create(entity)
+        return self.resolve(entity) or self._create(entity, self._namesakes(name))
 
     def introduce(self, person: Node) -> None:
         """Resolve the name of this person to this person alone from now on."""
@@ -91,7 +91,7 @@ class KnownEntities:
         """
         if entity.kind == FILE and (page := self._pages.get(fold_case(entity.name))) is not None:
             return page
-        namesakes = self._nodes_by_name.setdefault(fold_case(entity.name), [])
+        namesakes = self._namesakes(entity.name)
         fitting = [node for node in namesakes if fits(entity, node)]
         certain = [node for node in fitting if node.subtype not in GUESSES]
         if len(certain) > 1 and entity.guess == "symbol":
@@ -100,14 +100,15 @@ class KnownEntities:
             return None
         if fitting:
             return _completed(namesakes, min(fitting, key=preference), entity)
-        return self._create(entity) if not entity.only_known else None
+        return self._create(entity, namesakes) if not entity.only_known else None
 
-    def _create(self, entity: ExtractedEntity) -> Node:
-        tenant, context = self._root.tenant, self._root.context
-        uid = named_uid(tenant, context, entity.guess, natural_name(entity))
-        namesakes = self._nodes_by_name.setdefault(fold_case(entity.name), [])
+    def _namesakes(self, name: str) -> list[Node]:
+        """Return the known nodes of a name: a list to which nodes may be added."""
+        return self._nodes_by_name.setdefault(fold_case(name), [])
+
+    def _create(self, entity: ExtractedEntity, namesakes: list[Node]) -> Node:
         node = Node(
-            uid=uid,
+            uid=named_uid(self._root.tenant, self._root.context, entity.guess, natural_name(entity)),
             label=entity.label,
             tenant=self._root.tenant,
             context=self._root.context,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from vicw_shared.model import Edge, Node, Sensitivity
+from vicw_shared.model import Edge, Node
 from vicw_shared.model.extraction import TextExtraction
 
 
@@ -24,12 +24,6 @@ class ItemExtraction:
     previous: Node | None = None
     about: Sequence[Node] = ()
     statements: Mapping[str, Node] = field(default_factory=dict)
-
-    @property
-    def shares_events(self) -> bool:
-        """Whether other items may share its events: only if the item is visible without restriction."""
-        item = self.item
-        return item.sensitivity is Sensitivity.PUBLIC and item.portable and item.expires_at is None and not self.about
 
 
 @dataclass(slots=True)

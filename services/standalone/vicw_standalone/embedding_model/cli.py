@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn
 from rich.table import Table
 
+from vicw_runtime.operations.command import DataDirOption
 from vicw_runtime.operations.console import err, out
 from vicw_shared.embedding_models import MODELS
-from vicw_shared.model.keys import tenant_flaw
-from vicw_standalone.model_choice import choose
+from vicw_standalone.embedding_model.choice import choose
 from vicw_standalone.settings import read_settings
-
-DataDirOption = Annotated[
-    Path | None, typer.Option(help="Data directory. \\[default: ~/.local/share/vicw, or VICW_DATA_DIR]")
-]
-PlatformOption = Annotated[
-    bool, typer.Option("--platform", help="Use the platform's Neo4j and Qdrant: VICW_NEO4J_…, VICW_QDRANT_…")
-]
-
-
-def tenant_name(given: str | None) -> str | None:
-    """Return the value of ``--tenant``. Raises BadParameter for an invalid tenant name."""
-    if given is not None and (problem := tenant_flaw(given)):
-        raise typer.BadParameter(f"{problem}; use visible characters")
-    return given
 
 
 def register(app: typer.Typer) -> None:

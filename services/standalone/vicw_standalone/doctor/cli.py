@@ -9,23 +9,23 @@ import typer
 from rich.markup import escape
 
 from vicw_client import VicwClient
+from vicw_runtime.operations.command import DataDirOption
 from vicw_runtime.operations.console import fail, harmless, out
-from vicw_standalone.cli.models import DataDirOption
 from vicw_standalone.settings import read_settings
 from vicw_standalone.terminal.server_client import UrlOption, server
 
 if TYPE_CHECKING:
-    from vicw_standalone.doctor import Finding
+    from vicw_standalone.doctor.findings import Finding
 
 _MAX_QUESTIONS = 5
 
 
 def register(app: typer.Typer) -> None:
-    """Add the subcommands."""
-    app.command("doctor")(doctor_command)
+    """Add the subcommand."""
+    app.command()(doctor)
 
 
-def doctor_command(
+def doctor(
     question: Annotated[
         list[str] | None,
         typer.Argument(help="With --graph: questions to ask. \\[default: names of entities of --context]"),
@@ -42,7 +42,7 @@ def doctor_command(
 
     Exit code 1 if there is a problem. Nothing is changed; a server may be running. --graph needs a running server.
     """
-    from vicw_standalone.doctor import examine
+    from vicw_standalone.doctor.service import examine
 
     if not graph:
         if question or context is not None or url is not None:
@@ -64,7 +64,7 @@ def _names(client: VicwClient, context: str | None) -> list[str]:
 
 
 def _print_findings(findings: Iterable[Finding]) -> None:
-    from vicw_standalone.doctor import Severity
+    from vicw_standalone.doctor.findings import Severity
 
     marks = {Severity.FINE: "[green]ok[/]  ", Severity.NOTE: "[yellow]note[/]", Severity.PROBLEM: "[bold red]bad[/] "}
     has_problem = False

@@ -15,9 +15,9 @@ from vicw_shared.ports import VectorStore
 from vicw_shared.settings import RedisSettings
 from vicw_shared.settings.variables import named_by_variable
 from vicw_sleep.reindex.service import Reindexing
-from vicw_standalone.memory import OpenStores
-from vicw_standalone.platform_stores import open_graph, read_platform
 from vicw_standalone.settings import StandaloneSettings
+from vicw_standalone.stores.memory import OpenStores
+from vicw_standalone.stores.platform import open_graph, read_platform
 
 if TYPE_CHECKING:
     from vicw_runtime.queue.celery_queue import CeleryQueue
@@ -90,6 +90,7 @@ async def _directory_stores(settings: StandaloneSettings, stack: AsyncExitStack,
         extraction_queue=NullQueue(),
         data_dir=path,
         alone=True,
+        has_vectors=settings.storage.embedder != "none",
         reindexing=Reindexing(graph, engine),
         archive_indexes=engine,
     )

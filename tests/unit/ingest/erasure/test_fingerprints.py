@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicw_core.graph.fingerprints import MIN_BYTES, WINDOW, FingerprintFinder, Fingerprints, spellings
+from vicw_ingest.erasure.fingerprints import MIN_BYTES, WINDOW, FingerprintFinder, Fingerprints, spellings
 
 _KEY = 0x9E3779B97F4A7C15
 _SECRET = "Quirin Zeltner keeps the vermilion lockbox under the third stair of the Halde observatory."

@@ -4,29 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from vicw_runtime.job_runs import in_progress
+from vicw_runtime.operations import MemorySettings
 from vicw_shared.ports import JobRun
 from vicw_shared.text import counted
+from vicw_sleep.schedule.jobs import CATCH_UP_CONSOLIDATION, SETTING, ScheduledJob, schedules
 
-if TYPE_CHECKING:
-    from vicw_standalone.settings import StandaloneSettings
-
-_NEEDS_VECTORS = frozenset({"consolidation", "dream", "reconcile"})
+_NEED_VECTORS = frozenset({ScheduledJob.CONSOLIDATION, ScheduledJob.DREAM, ScheduledJob.RECONCILE})
 """Jobs without work in a store without vectors."""
 
 
-def status_lines(settings: StandaloneSettings, runs: Sequence[JobRun], at: datetime) -> Iterator[str]:
+def status_lines(settings: MemorySettings, runs: Sequence[JobRun], at: datetime, *, vectors: bool) -> Iterator[str]:
     """Yield a line for each job with a schedule, then for each other recorded job."""
-    from vicw_sleep.schedule.jobs import CATCH_UP_CONSOLIDATION, SETTING, ScheduledJob, schedules
-
     recorded = {run.task: run for run in runs}
     for job, schedule in schedules(settings, at).items():
         rest = schedule.rest(at)
         if settings.sleep.paused and job is not ScheduledJob.RECONCILE:
             when = "paused (VICW_SLEEP_PAUSED)"
-        elif job in _NEEDS_VECTORS and settings.storage.embedder == "none":
+        elif job in _NEED_VECTORS and not vectors:
             when = "off (VICW_EMBEDDER=none)"
         elif job is ScheduledJob.EVICTION and not settings.eviction.items:
             when = "off (no limit in VICW_EVICTION_ITEMS)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
 from vicw_shared.errors import SettingsError, UnavailableError
@@ -13,7 +13,6 @@ from vicw_shared.settings.variables import named_by_variable
 if TYPE_CHECKING:
     from vicw_runtime.platform.settings import PlatformSettings
     from vicw_stores.neo4j import Neo4jGraphStore
-    from vicw_stores.qdrant import QdrantVectorStore
 
 
 def read_platform() -> PlatformSettings:
@@ -60,22 +59,3 @@ async def open_graph() -> AsyncIterator[Neo4jGraphStore]:
         yield graph
     finally:
         await graph.close()
-
-
-@asynccontextmanager
-async def open_stores() -> AsyncIterator[tuple[Neo4jGraphStore, QdrantVectorStore]]:
-    """Open the platform's graph and the collection in use."""
-    settings = read_platform()
-    from vicw_stores.qdrant import QdrantCollections, QdrantVectorStore, connect
-
-    async with AsyncExitStack() as stack:
-        graph = await stack.enter_async_context(open_graph())
-        client = connect(settings.qdrant)
-        stack.push_async_callback(client.close)
-        with named_engines(settings):
-            current = await QdrantCollections(client, settings.qdrant.alias).current()
-        if current is None:
-            raise UnavailableError("vectors", f"there is no collection behind {settings.qdrant.alias!r} yet")
-        vectors = QdrantVectorStore(client, current.name, timeout_seconds=settings.qdrant.timeout_seconds)
-        stack.push_async_callback(vectors.close)
-        yield graph, vectors

@@ -1,25 +1,22 @@
-"""Add causal chains to an answer's neighbourhood, each edge with its proof: the passage and its sentence."""
+"""Causal chains of an answer, each edge with its proof: the passage and its sentence."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from vicw_retrieval.access.canonical import show_canonical
 from vicw_retrieval.access.visibility import texts_of
 from vicw_retrieval.causal_chains.causes import CausalGraph
 from vicw_retrieval.causal_chains.chain_search import ChainSearch, starts_of
 from vicw_retrieval.causal_chains.model import CausalPath, CausalPathEdge, ChainDirection
-from vicw_retrieval.model.neighbourhood import Neighbourhood
-from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.ranking.fusion import Candidate
-from vicw_shared.errors import OverloadedError, UnavailableError
-from vicw_shared.model import Edge, Node
+from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.edges import SOURCE_ITEM
-from vicw_shared.ports import Scope, Spread
+from vicw_shared.ports import GraphStore, Scope, Spread
+from vicw_shared.settings import RetrievalSettings
 from vicw_shared.text import fold_case
 
 QUOTE_CHARS = 400
@@ -72,46 +69,53 @@ _PASSAGES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class ChainRequest:
-    """A question for causal chains: its engines, scope and direction."""
+class ChainQuery:
+    """A question for causal chains: its words, scope and direction, and the limits of the search.
 
-    ports: RetrievalPorts
+    ``known_by`` are the spreads along which a named node becomes known to a viewer. After ``seconds``, chains found by
+    then count.
+    """
+
+    text: str
     scope: Scope
-    query: str
     direction: ChainDirection
     known_by: Sequence[Spread]
+    settings: RetrievalSettings
+    seconds: float
 
 
-async def attach_chains(request: ChainRequest, top: Sequence[Candidate], around: Neighbourhood) -> bool:
-    """Add the causal chains from the results to ``around``; return whether the search ended in time.
+@dataclass(frozen=True, slots=True)
+class FoundChains:
+    """Causal chains with their nodes, edges, texts and proofs. ``in_time``: the search was not ended by its limit."""
 
-    If the graph fails, nothing is added.
-    """
-    settings, graph = request.ports.settings, request.ports.graph
-    causes = CausalGraph(graph, request.scope, request.known_by, request.ports.registry, settings, request.direction)
-    search = ChainSearch(causes, request.direction, hops=settings.chain_hops, most=settings.chains)
+    in_time: bool
+    chains: Sequence[CausalPath] = ()
+    nodes: Mapping[str, Node] = field(default_factory=dict)
+    edges: Mapping[str, Edge] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+
+async def find_chains(
+    query: ChainQuery, graph: GraphStore, registry: EdgeRegistry, top: Sequence[Candidate], nodes: Mapping[str, Node]
+) -> FoundChains:
+    """Return the causal chains from the results; ``nodes`` are known and visible. Raises the graph's errors."""
+    causes = CausalGraph(graph, query.scope, query.known_by, registry, query.settings, query.direction)
+    search = ChainSearch(causes, query.direction, hops=query.settings.chain_hops, most=query.settings.chains)
     results = [(one.item.uid, [passage for passage, _ in one.passages[:_PASSAGES]]) for one in top]
     start_uids = (uid for item, passages in results for uid in (item, *passages))
-    causes.add_nodes(around.nodes[uid] for uid in start_uids if uid in around.nodes)
+    causes.add_nodes(nodes[uid] for uid in start_uids if uid in nodes)
+    in_time = True
     try:
-        in_time = await _in_time(search, causes, request, results)
-        chains = await _proven(causes, search.chains())
-        if chains:
-            await _add(request, causes, chains, around)
-    except (UnavailableError, OverloadedError):
-        return False
-    return in_time
-
-
-async def _in_time(
-    search: ChainSearch, causes: CausalGraph, request: ChainRequest, results: Sequence[tuple[str, Sequence[str]]]
-) -> bool:
-    try:
-        async with asyncio.timeout(request.ports.deadline.extra_seconds(request.ports.settings.chain_ms)):
-            await search.run(await starts_of(causes, request.query, results))
+        async with asyncio.timeout(query.seconds):
+            await search.run(await starts_of(causes, query.text, results))
     except TimeoutError:
-        return False
-    return True
+        in_time = False
+    chains = await _proven(causes, search.chains())
+    if not chains:
+        return FoundChains(in_time)
+    shown, edges = _shown(causes, chains)
+    texts = await texts_of(graph, query.scope, list(shown.values()))
+    return FoundChains(in_time, chains, shown, edges, texts)
 
 
 async def _proven(causes: CausalGraph, chains: Sequence[CausalPath]) -> list[CausalPath]:
@@ -128,17 +132,6 @@ def _step(edge: Edge, causes: CausalGraph, passages: Mapping[str, str]) -> Causa
         return CausalPathEdge(edge, source_item=source_item)
     ends = (causes.nodes[edge.target], causes.nodes[edge.source])
     return CausalPathEdge(edge, passage.uid, quote(passage.text or "", ends), source_item)
-
-
-async def _add(request: ChainRequest, causes: CausalGraph, chains: Sequence[CausalPath], around: Neighbourhood) -> None:
-    """Add the nodes and edges of the chains and the passages that prove them; merged nodes as their canonical nodes."""
-    nodes, edges = _shown(causes, chains)
-    texts = await texts_of(request.ports.graph, request.scope, list(nodes.values()))
-    around.nodes = nodes | around.nodes
-    around.edges = edges | around.edges
-    around.texts = texts | around.texts
-    await show_canonical(request.ports.graph, causes.visibility, request.known_by, around)
-    around.chains = [chain for chain in chains if all(step.edge.id in around.edges for step in chain.steps)]
 
 
 def _shown(causes: CausalGraph, chains: Sequence[CausalPath]) -> tuple[dict[str, Node], dict[str, Edge]]:

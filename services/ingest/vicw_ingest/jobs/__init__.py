@@ -1,0 +1,1 @@
+"""What could not be indexed or extracted: list it, and retry it."""

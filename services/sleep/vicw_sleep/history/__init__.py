@@ -1,0 +1,1 @@
+"""What the sleep cycle did, when it runs next, and undo."""

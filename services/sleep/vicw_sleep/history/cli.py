@@ -1,0 +1,124 @@
+"""``vicw sleep log``, ``vicw sleep status`` and ``vicw sleep undo``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from vicw_runtime.operations.command import (
+    DataDirOption,
+    Place,
+    PlatformOption,
+    ServerOption,
+    TenantOption,
+    run_command,
+)
+from vicw_runtime.operations.console import err, harmless, out
+from vicw_shared.ports import MaintenanceStep
+from vicw_shared.text import counted
+from vicw_sleep.dream.cli import describe_tags
+from vicw_sleep.history.model import LoggedTask
+from vicw_sleep.resolve.cli import describe_merge
+
+if TYPE_CHECKING:
+    from vicw_sleep.history.api import LoggedStep
+
+type Describe = Callable[[MaintenanceStep, Mapping[str, str]], str]
+"""Describes a step in a line, with the names of the nodes that it merged or retired, by uid."""
+
+
+def _describe_consolidation(step: MaintenanceStep, names: Mapping[str, str]) -> str:
+    sources = step.details.get("sources")
+    events = counted(sources, "Event") if isinstance(sources, int) else "? Events"
+    return f"{events} of flow {step.details.get('flow', '?')}"
+
+
+descriptions: dict[str, Describe] = {LoggedTask.DREAM: describe_tags, LoggedTask.RESOLVE: describe_merge}
+"""By task; other features add theirs. A step of another task is a consolidation."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command()(undo)
+    app.command()(log)
+    app.command()(status)
+
+
+def undo(
+    ctx: typer.Context,
+    step: Annotated[str, typer.Argument(help="Id of the step, as `vicw sleep log` shows it")],
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+    url: ServerOption = None,
+) -> None:
+    """Undo a step: restore consolidated Events, remove auto-tags, or split merged entities.
+
+    A step can be undone for VICW_SLEEP_UNDO_DAYS; evicted and expired items cannot be brought back.
+    """
+    from vicw_sleep.history.api import UNDO, UndoRequest
+
+    done = run_command(ctx, UNDO, UndoRequest(step=step), Place(data_dir, platform, url))
+    out.print(done.message)
+
+
+def log(
+    ctx: typer.Context,
+    tenant: TenantOption = None,
+    limit: Annotated[int, typer.Option(help="Maximum number of steps to list.", min=1)] = 50,
+    task: Annotated[LoggedTask | None, typer.Option(help="Only steps of this task.")] = None,
+    refused: Annotated[bool, typer.Option("--refused", help="Only refused batches, with the reasons.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per step.")] = False,
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+) -> None:
+    """List completed steps, the latest first, with the ids that `vicw sleep undo` takes.
+
+    Expired items are listed too, but their expiry cannot be undone: send the item again.
+    """
+    from vicw_sleep.history.api import LOG, LogRequest
+
+    def show(step: LoggedStep) -> None:
+        out.print(_json(step) if as_json else _line(step), markup=False, highlight=False, soft_wrap=True)
+
+    request = LogRequest(tenant=tenant, limit=limit, task=task, refused=refused)
+    done = run_command(ctx, LOG, request, Place(data_dir, platform), on_item=show)
+    if not done.steps:
+        err.print("no such step is logged" if task or refused else "no step is logged yet")
+
+
+def status(
+    ctx: typer.Context,
+    tenant: TenantOption = None,
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+    url: ServerOption = None,
+) -> None:
+    """Show which jobs run, when each runs next, and how many steps were done in the last day.
+
+    The times of the next runs come from the settings of the server, or of this environment if none runs.
+    """
+    from vicw_sleep.history.api import STATUS, StatusRequest
+
+    done = run_command(ctx, STATUS, StatusRequest(tenant=tenant), Place(data_dir, platform, url))
+    for line in done.jobs:
+        out.print(line, markup=False, highlight=False, soft_wrap=True)
+    last = f"{done.last_step_at:%Y-%m-%d %H:%M} UTC" if done.last_step_at is not None else "never"
+    counts = ", ".join(f"{count} {kind}" for kind, count in done.recent.items())
+    out.print(f"last step: {last}; in the last 24 hours: {counts}")
+
+
+def _line(logged: LoggedStep) -> str:
+    step = logged.step()
+    summary = descriptions.get(step.task, _describe_consolidation)(step, logged.names)
+    title = f"{step.at:%Y-%m-%d %H:%M}  {step.outcome.value:<8} {step.task}  {step.context}: {summary}"
+    lines = step.id, title, str(step.details.get("name", "")), step.reason
+    return "\n    ".join(" ".join(harmless(line).split("\n")) for line in lines if line)
+
+
+def _json(logged: LoggedStep) -> str:
+    step = logged.step()
+    fields = {name: getattr(step, name) for name in step.__slots__}
+    return json.dumps({**fields, "at": step.at.isoformat()}, ensure_ascii=False)

@@ -1,0 +1,1 @@
+"""API keys: make, list and revoke them."""

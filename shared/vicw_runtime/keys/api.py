@@ -1,0 +1,136 @@
+"""Operations ``keys/create``, ``keys/list`` and ``keys/revoke``.
+
+No key may call them: one with the right ``admin`` could make itself a key that reads.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
+
+from vicw_runtime.operations import NoItem, Opening, Operation, Report, Stores
+from vicw_shared.clock import now
+from vicw_shared.errors import MissingRecordError
+from vicw_shared.model.keys import Right, mint, tenant_flaw
+from vicw_shared.wire.base import Id, Message, RawText
+
+_NOTE_CHARS = 1000
+
+
+def _tenant(name: str) -> str:
+    if problem := tenant_flaw(name):
+        raise PydanticCustomError("tenant", "{problem}", {"problem": problem})
+    return name
+
+
+class CreateKeyRequest(Message):
+    """Make a key that gives access to a tenant."""
+
+    tenant: Annotated[str, AfterValidator(_tenant)]
+    rights: Annotated[tuple[Right, ...], Field(min_length=1, max_length=len(Right))]
+    note: Annotated[RawText, Field(max_length=_NOTE_CHARS)] = Field("", description="What the key is for")
+
+
+class CreatedKey(Message):
+    """The key itself (``token``), which cannot be read again: only its digest is stored."""
+
+    id: str
+    token: str = Field(repr=False)
+    rights: tuple[Right, ...]
+
+
+class ListKeysRequest(Message):
+    """List all keys, also revoked ones."""
+
+
+class ListedKey(Message):
+    """A key without its secret."""
+
+    id: str
+    tenant: str
+    rights: tuple[Right, ...]
+    created_at: datetime
+    revoked_at: datetime | None
+    note: str
+
+
+class ListKeysResult(Message):
+    """The keys are its items."""
+
+
+class RevokeKeyRequest(Message):
+    """Revoke a key. Every server refuses it within five seconds."""
+
+    id: Id
+
+
+class RevokedKey(Message):
+    """The key that was revoked."""
+
+    id: str
+
+
+async def run_create(stores: Stores, request: CreateKeyRequest, report: Report[NoItem]) -> CreatedKey:
+    """Store a new key."""
+    key, token = mint(request.tenant, request.rights, now(), request.note)
+    await stores.keys.add(key)
+    return CreatedKey(id=key.id, token=token, rights=key.rights)
+
+
+async def run_list(stores: Stores, request: ListKeysRequest, report: Report[ListedKey]) -> ListKeysResult:
+    """Report the keys as items, the oldest first."""
+    for key in await stores.keys.keys():
+        report.item(
+            ListedKey(
+                id=key.id,
+                tenant=key.tenant,
+                rights=key.rights,
+                created_at=key.created_at,
+                revoked_at=key.revoked_at,
+                note=key.note,
+            )
+        )
+    return ListKeysResult()
+
+
+async def run_revoke(stores: Stores, request: RevokeKeyRequest, report: Report[NoItem]) -> RevokedKey:
+    """Revoke a key. Raises MissingRecordError if there is no valid one with this id."""
+    if not await stores.keys.revoke(request.id, now()):
+        raise MissingRecordError(f"There is no valid key {request.id}; `vicw keys list` lists all keys")
+    return RevokedKey(id=request.id)
+
+
+CREATE_KEY = Operation(
+    name="keys/create",
+    summary="Make an API key",
+    request=CreateKeyRequest,
+    result=CreatedKey,
+    item=NoItem,
+    run=run_create,
+    opening=Opening.STORES,
+    owner_only=True,
+)
+LIST_KEYS = Operation(
+    name="keys/list",
+    summary="List API keys",
+    request=ListKeysRequest,
+    result=ListKeysResult,
+    item=ListedKey,
+    run=run_list,
+    opening=Opening.STORES,
+    owner_only=True,
+)
+REVOKE_KEY = Operation(
+    name="keys/revoke",
+    summary="Revoke an API key",
+    request=RevokeKeyRequest,
+    result=RevokedKey,
+    item=NoItem,
+    run=run_revoke,
+    opening=Opening.STORES,
+    owner_only=True,
+)
+OPERATIONS = (CREATE_KEY, LIST_KEYS, REVOKE_KEY)
