@@ -17,6 +17,7 @@ from vicw_retrieval.access.scope import scope_of
 from vicw_retrieval.access.viewer_identity import with_viewer_identities
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.refine.pipeline import TIME, RefinedItems, refine
+from vicw_retrieval.request.engines import Deadline, bounded, cached_graph
 from vicw_retrieval.request.payload_fallback import payload_graph
 from vicw_retrieval.request.stages import StageRun, name_sizes, require_within_limits
 from vicw_retrieval.search.first_wave import FoundItems, find_items
@@ -33,6 +34,8 @@ from vicw_shared.settings import LimitSettings
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
 _log = structlog.get_logger()
+_AMONG = 256
+"""Edges per node and spread from which the heaviest are chosen, in stores that do not sort them."""
 DEGRADED = Counter("vicw_retrieve_degraded_total", "Answers that were returned in degraded mode", ["part"])
 RESULTS = Histogram("vicw_retrieve_results", "Results of an answer", buckets=(0, 1, 2, 5, 10, 20, 50, 100, 200))
 
@@ -47,16 +50,13 @@ async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts)
     """
     _check(request, ports.limits)
     scope = scope_of(request, tenant, now())
-    viewed = request.viewer is not None
-    initial_ports, ports = ports, ports.for_request(viewed=viewed)
+    initial_ports, ports = ports, _ports_of(request, ports)
     if not ports.outage.is_open():
         try:
             try:
                 answer = await _answer(request, scope, ports, again=True)
             except MovedError:
-                answer = await _answer(
-                    request, scope, initial_ports.for_request(viewed=viewed, deadline=ports.deadline)
-                )
+                answer = await _answer(request, scope, _ports_of(request, initial_ports, ports.deadline))
             ports.outage.record_success()
             return answer
         except (UnavailableError, OverloadedError) as error:
@@ -72,6 +72,21 @@ async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts)
     public = Audience(context=request.viewer.context if request.viewer is not None else None)
     without_graph = replace(ports, graph=payload_graph(ports.vectors))
     return await _answer(request, replace(scope, audience=public), without_graph, degraded=("graph",))
+
+
+def _ports_of(request: RetrieveRequest, ports: RetrievalPorts, deadline: Deadline | None = None) -> RetrievalPorts:
+    """Return the ports of a request that begins now: all calls end in time, and no graph read happens twice.
+
+    Hubs are not read completely, except for a viewer: invisible edges must not take the places of visible ones.
+    ``deadline``: that of an earlier attempt.
+    """
+    settings = ports.settings
+    deadline = deadline or Deadline.in_ms(settings.total_ms or settings.channel_ms + settings.graph_ms)
+    among = None if request.viewer is not None else _AMONG
+    graph = cached_graph(bounded(ports.graph, "graph", deadline, settings.graph_ms), among)
+    words = bounded(ports.words, "graph", deadline, settings.graph_ms) if ports.words is not None else None
+    vectors = bounded(ports.vectors, "vectors", deadline, settings.channel_ms)
+    return replace(ports, graph=graph, words=words, vectors=vectors, deadline=deadline)
 
 
 def _is_time_travel(request: RetrieveRequest) -> bool:

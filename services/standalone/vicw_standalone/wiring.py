@@ -31,7 +31,7 @@ from vicw_runtime.throttled_indexes import throttled_indexes
 from vicw_shared.clock import now
 from vicw_shared.errors import ModelMismatchError, StorageFullError, VicwError
 from vicw_shared.extensions import NOTHING_EXTRACTED, load_extractor, load_registries
-from vicw_shared.ports import Embedder, VectorStore
+from vicw_shared.ports import NO_MODEL, Embedder, VectorStore
 from vicw_shared.settings import LlmSettings
 from vicw_sleep.mirror.service import Mirror
 from vicw_sleep.reconcile.receipts import forget_receipts
@@ -302,7 +302,7 @@ class Standalone:
             self.settings.retrieval,
             self._outage,
             rebuilding=self.indexes.rebuilding is not None,
-            words=None if index.model.has_vectors else self.graph,
+            words=self.graph if index.model == NO_MODEL else None,
             registry=self.registry,
             reranker=self._reranker,
             uses=self._uses,

@@ -18,10 +18,16 @@ from qdrant_edge import (
     FieldCondition,
     Filter,
     HasIdCondition,
+    HasVectorCondition,
     HnswIndexConfig,
     IntegerIndexParams,
+    IsEmptyCondition,
+    IsNullCondition,
     KeywordIndexParams,
+    MatchAny,
+    MatchValue,
     Modifier,
+    NestedCondition,
     Query,
     QueryBatchRequest,
     QueryRequest,
@@ -42,13 +48,17 @@ from vicw_stores.conditions import (
     INSTANTS,
     KEYWORDS,
     TENANT,
+    After,
+    AnyOf,
     Condition,
+    Group,
+    Is,
+    Until,
     items_condition,
     public_conditions,
     scope_conditions,
     tenant_condition,
 )
-from vicw_stores.edge.filters import EdgeCondition, edge_conditions
 
 FOLDERS = {Label.CHUNK: "passages", Label.EVENT: "statements"}
 """Folder of each label's shard in an index."""
@@ -260,3 +270,31 @@ def _probe_idf(shard: EdgeShard, terms: Sequence[int]) -> list[float]:
         weight = dict(zip(vector.indices, vector.values, strict=True))[term]  # type: ignore[union-attr]
         values.append(hits[0].score / weight)
     return values
+
+
+EdgeCondition = (
+    FieldCondition | IsEmptyCondition | IsNullCondition | HasIdCondition | HasVectorCondition | NestedCondition | Filter
+)
+
+
+def edge_conditions(conditions: Sequence[Condition]) -> list[EdgeCondition]:
+    """Translate the conditions for the engine, in the same order."""
+    return [_edge_condition(condition) for condition in conditions]
+
+
+def _edge_condition(condition: Condition) -> EdgeCondition:
+    match condition:
+        case Is(field, value):
+            return FieldCondition(field, match=MatchValue(value))
+        case AnyOf(field, values):
+            return FieldCondition(field, match=MatchAny(list(values)))
+        case Until(field, instant):
+            return FieldCondition(field, range=RangeFloat(lte=float(instant)))
+        case After(field, instant):
+            return FieldCondition(field, range=RangeFloat(gt=float(instant)))
+        case Group(must, must_not, should):
+            return Filter(
+                must=edge_conditions(must) or None,
+                must_not=edge_conditions(must_not) or None,
+                should=edge_conditions(should) or None,
+            )

@@ -1,4 +1,4 @@
-"""Name index on SQLite: the terms of nodes, look-ups by them, and degrees."""
+"""Name index on SQLite: the terms of nodes, look-ups by them and by trigger phrases, and degrees."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import batched
 
 from vicw_shared.model import Label, Node
 from vicw_shared.model.names import TermKind, terms_of, title_terms
+from vicw_shared.model.triggers import sort_by_precedence
 from vicw_shared.ports import NameMatch, NameQuery
 from vicw_stores.sqlite.rows import columns_of, marks, node_of, pack, unpack
 
@@ -86,3 +87,20 @@ def count_edges(
         )
         counts.update((unpack(uid), count) for uid, count in rows)
     return counts
+
+
+def read_triggered(
+    connection: sqlite3.Connection, tenant: str, phrases: Sequence[str], contexts: Sequence[str] | None, limit: int
+) -> list[Node]:
+    """Return the items with any of these phrases, at most ``limit`` per phrase, in order of precedence."""
+    within = "" if contexts is None else f"AND context IN ({marks(len(contexts))}) "
+    items: list[Node] = []
+    for batch in batched(dict.fromkeys(phrases), _BATCH):
+        rows = connection.execute(
+            f"WITH wanted (text) AS (VALUES {', '.join(['(?)'] * len(batch))}) "  # noqa: S608
+            f"SELECT DISTINCT {columns_of('n')} FROM wanted w CROSS JOIN node n ON n.pk IN ("
+            f"SELECT node FROM phrase WHERE tenant = ? AND text = w.text {within}ORDER BY precedence, node LIMIT ?)",
+            (*batch, tenant, *(contexts or ()), limit),
+        )
+        items += map(node_of, rows)
+    return sort_by_precedence(items)

@@ -40,7 +40,7 @@ from vicw_stores.sqlite.items import (
     read_items,
     read_owners,
 )
-from vicw_stores.sqlite.names import count_edges, find_names
+from vicw_stores.sqlite.names import count_edges, find_names, read_triggered
 from vicw_stores.sqlite.outbox import SqliteOutbox
 from vicw_stores.sqlite.pending_extractions import SqlitePendingExtractions
 from vicw_stores.sqlite.record import SqliteRecord
@@ -50,7 +50,7 @@ from vicw_stores.sqlite.schema import migrate, require_current
 from vicw_stores.sqlite.steps import SqliteSleepLog
 from vicw_stores.sqlite.transaction import SqliteTransaction
 from vicw_stores.sqlite.uses import SqliteUses
-from vicw_stores.sqlite.words import Domains, read_triggered
+from vicw_stores.sqlite.words import Domains
 
 GRAPH = "graph.sqlite3"
 """Name of the graph's file in a data directory."""

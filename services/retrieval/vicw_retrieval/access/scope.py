@@ -73,10 +73,9 @@ def is_named(node: Node) -> bool:
 
 def holds_in_scope(scope: Scope, node: Node | ItemRef) -> bool:
     """Return whether a node is live, or was true or known at the instant of the scope."""
-    instant = scope.as_of or scope.judged_at
     if is_expired(scope, node):
         return False
-    if scope.known_at is None and node.valid_to is not None and node.valid_to <= instant:
+    if scope.known_at is None and node.valid_to is not None and node.valid_to <= (scope.as_of or scope.judged_at):
         return False
     if scope.as_of is not None and node.timestamp is not None and node.timestamp > scope.as_of:
         return False

@@ -143,15 +143,14 @@ class CausalGraph:
         proofs = await self._graph.expand(self._scope.tenant, uids, [_PROOF], _PROOFS) if uids else []
         source_items = await self.visibility.source_items(neighbour.edge for neighbour in proofs)
         visible = {node.uid for node in await self.visibility.nodes(list(source_items.values()))}
+        nodes, shown = self.nodes, []
         for neighbour in proofs:
             source_item = neighbour.edge.properties.get(SOURCE_ITEM)
-            if (
-                source_item in visible
-                if source_item is not None
-                else self.nodes[neighbour.origin].content_hash is not None
-            ):
-                self.add_nodes([neighbour.node])
-                self._proofs[neighbour.origin][neighbour.node.uid] = neighbour.edge
+            if source_item in visible if source_item is not None else nodes[neighbour.origin].content_hash is not None:
+                shown.append(neighbour)
+        self.add_nodes(neighbour.node for neighbour in shown)
+        for neighbour in shown:
+            self._proofs[neighbour.origin][neighbour.node.uid] = neighbour.edge
 
     def _may_have_copies(self, uid: str) -> bool:
         """Return whether other statements may repeat this node: an extracted event, or an item with one passage."""
@@ -178,8 +177,9 @@ class CausalGraph:
     async def _compare(self, proven: Sequence[Neighbour]) -> None:
         """Join events that have the same words."""
         items = await self.visibility.source_items(neighbour.edge for neighbour in proven)
-        for neighbour in proven:
-            words, item = _comparison_key(neighbour.node), items.get(str(neighbour.edge.properties.get(SOURCE_ITEM)))
+        texts = [fold_case(neighbour.node.text or neighbour.node.name) for neighbour in proven]
+        for neighbour, text in zip(proven, texts, strict=True):
+            words, item = _comparison_key(text), items.get(str(neighbour.edge.properties.get(SOURCE_ITEM)))
             if words is None or item is None or neighbour.node.content_hash is not None:
                 continue
             shared = item.flow_id is not None and item.sensitivity is Sensitivity.PUBLIC
@@ -191,7 +191,7 @@ class CausalGraph:
         self._equivalents |= dict.fromkeys(joined, joined)
 
 
-def _comparison_key(node: Node) -> str | None:
+def _comparison_key(text: str) -> str | None:
     """Return the key under which events are compared; None if the words are too few or need their context."""
-    words = [word for word in re.findall(r"\w+", fold_case(node.text or node.name)) if word not in _ARTICLES]
+    words = [word for word in re.findall(r"\w+", text) if word not in _ARTICLES]
     return " ".join(words) if len(words) >= _FEWEST_WORDS and _DEICTIC.isdisjoint(words) else None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from vicw_core.index import sparse
 from vicw_retrieval.causal_chains.causes import CausalGraph
-from vicw_retrieval.causal_chains.model import CausalPath, CausalPathEdge, ChainDirection, certainty_of
+from vicw_retrieval.causal_chains.model import CausalPath, CausalPathEdge, ChainDirection
 from vicw_shared.model import Edge
 
 _OPEN_A_CHAIN = 8
@@ -124,16 +124,17 @@ async def starts_of(causes: CausalGraph, query: str, results: Sequence[tuple[str
     ``results`` are items with their passages, best first; all are known and visible.
     """
     await causes.read_extracted([passage for _, passages in results for passage in passages])
+    nodes = causes.nodes
     ranks: dict[str, int] = {}
     texts: dict[str, str] = {}
     for rank, (uid, passages) in enumerate(results, start=1):
         ranks.setdefault(uid, rank)
-        texts[uid] = " ".join(node.text or "" for passage in passages if (node := causes.nodes.get(passage)))
+        texts[uid] = " ".join(node.text or "" for passage in passages if (node := nodes.get(passage)))
         for node in (node for passage in passages for node in causes.extracted_in(passage)):
             ranks.setdefault(node.uid, rank)
             texts[node.uid] = node.text or node.name
     shares = _shares(query, texts)
-    events = {uid for uid in ranks if not (causes.nodes[uid].is_statement or causes.nodes[uid].content_hash)}
+    events = {uid for uid in ranks if not (nodes[uid].is_statement or nodes[uid].content_hash)}
     starts = [
         ChainStart(uid, (1 if uid in events else _WHOLE) * shares[uid] + _RANK_WEIGHT / rank, rank)
         for uid, rank in ranks.items()
@@ -156,3 +157,9 @@ def _shares(query: str, texts: Mapping[str, str]) -> dict[str, float]:
     rarity = {term: math.log(1 + (len(texts) - n + 0.5) / (n + 0.5)) for term, n in counts.items()}
     total = sum(rarity.values())
     return {uid: sum(rarity[term] for term in terms) / total if total else 0.0 for uid, terms in has.items()}
+
+
+def certainty_of(edge: Edge) -> float:
+    """Return the certainty in [0, 1] that one caused the other: the extracted one, else the edge's weight."""
+    certainty = edge.properties.get("certainty")
+    return float(certainty) if isinstance(certainty, int | float) else edge.weight

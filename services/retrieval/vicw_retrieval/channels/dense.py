@@ -67,19 +67,18 @@ class QueryEmbedder:
     def known(self, domain: str | None, *, bare: bool = False) -> QueryVector | None:
         """Return the vector of a domain, None if it was not embedded."""
         wordings = self._wordings(domain, bare=bare)
-        if not all(wording in self._known for wording in wordings):
-            return None
-        return QueryVector(wordings[0], middle([self._known[wording] for wording in wordings]), bare)
+        return self._vector(wordings, bare=bare) if self._known.keys() >= set(wordings) else None
 
     async def embed(self, domain: str | None, *, bare: bool = False) -> QueryVector:
         """Return the vector of a domain. Raises the embedder's errors."""
-        unknown = [wording for wording in self._wordings(domain, bare=bare) if wording not in self._known]
-        if unknown:
+        wordings = self._wordings(domain, bare=bare)
+        if unknown := [wording for wording in wordings if wording not in self._known]:
             rows = await self._embedder.embed(unknown, Lane.QUERY)
             self._known |= dict(zip(unknown, rows, strict=True))
-        vector = self.known(domain, bare=bare)
-        assert vector is not None
-        return vector
+        return self._vector(wordings, bare=bare)
+
+    def _vector(self, wordings: Sequence[str], *, bare: bool) -> QueryVector:
+        return QueryVector(wordings[0], middle([self._known[wording] for wording in wordings]), bare)
 
     def _wordings(self, domain: str | None, *, bare: bool) -> list[str]:
         wrapped = self._prefix + wrap(self._query, domain=domain)

@@ -1,4 +1,4 @@
-"""Task of a question by its words, and whether it asks for the current state: rules, no model."""
+"""What a question asks for, by its words: its task, the current state, causes or consequences. Rules, no model."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from vicw_retrieval.causal_chains.model import ChainDirection
 from vicw_shared.wire.retrieve import Intent, Task
 
 _READ_CHARS = 2000
@@ -193,3 +194,46 @@ def asks_for_now(query: str) -> bool:
     """
     words = query[:_READ_CHARS].casefold()
     return _NOW.search(words) is not None and _DATED.search(words) is None
+
+
+_SOMETHING = r"[^.?!]{1,120}?"
+
+
+_DO = r"(?:did|does|do|will|would|could|might|may|can|has|have|had)"
+
+
+_BACK = re.compile(
+    r"\bwhy\b|\bhow come\b|\bhow did (?:it|this|that) come\b|\broot[- ]causes?\b|\bbecause of what\b|\bdue to what\b"
+    r"|\b(?:what|who|which \w+) (?:has |had |have )?"
+    r"(?:caused|causes|led|leads|made|makes|triggered|triggers|brought|provoked|resulted in|prompted)\b"
+    r"|\bwhat (?:is|was|were|are|lies|lay) behind\b|\bwhat(?:'s| is| was) to blame\b"
+    r"|\b(?:cause|causes|reason|reasons|explanation) (?:of|for|why|that|behind)\b|\bfor (?:what|which) reason\b"
+    r"|\bwhat (?:is|was|were|are) (?:the |its |his |her |their |your )?(?:\w+ ){0,2}(?:causes?|reasons?)\b"
+)
+
+
+_FORWARD = re.compile(
+    r"\bwhat if\b|\bwhat (?:would|will|could|might|may) (?:\w+ )?(?:break|fail|happen|change|go wrong)\b"
+    r"|\bwhat (?:happens|happened|follows|followed|came|comes|broke|breaks|changed|changes) "
+    r"(?:\w+ ){0,3}?(?:because|as a result|due to|after|when|once|if|from|of)\b"
+    rf"|\b(?:what|where|which \w+|who) {_DO} {_SOMETHING} "
+    r"(?:lead to|led to|caused?|result in|resulted in|trigger|triggered|bring about|brought about|affect|affected)\b"
+    r"|\b(?:consequences?|effects?|impact|implications?|aftermath|outcome|repercussions?) (?:of|for|did|does|would)\b"
+)
+
+
+_FORMS = {ChainDirection.BACK: _BACK, ChainDirection.FORWARD: _FORWARD}
+
+
+def direction_of(query: str) -> ChainDirection | None:
+    """Return the direction in which a question asks, None if it asks for no causes; of two the one that comes first.
+
+    >>> direction_of("Why is the server throwing a 500 error?")
+    <ChainDirection.BACK: 'back'>
+    >>> direction_of("What did the outage lead to?")
+    <ChainDirection.FORWARD: 'forward'>
+    >>> direction_of("Where does Ana live?")
+    """
+    words = query[:_READ_CHARS].casefold().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    matches = [(match.start(), direction) for direction, pattern in _FORMS.items() if (match := pattern.search(words))]
+    return min(matches)[1] if matches else None

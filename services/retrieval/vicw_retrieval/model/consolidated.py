@@ -63,7 +63,8 @@ def adjacent(keys: Iterable[str], nodes: Mapping[str, Node], neighbours: Sequenc
                 continue
             for next_node in by_direction.get((node.uid if node is not None else key, direction), ()):
                 nearest = next_node.items[0 if direction is Direction.OUT else -1]
-                adjacents.append(Adjacent(key, direction, nearest, as_source_item(next_node, nearest)))
+                shown = next_node if nearest == next_node.uid else as_source_item(next_node, nearest)
+                adjacents.append(Adjacent(key, direction, nearest, shown))
     return adjacents
 
 

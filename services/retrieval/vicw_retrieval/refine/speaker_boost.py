@@ -57,7 +57,7 @@ def _named_speakers(query: str, candidates: Sequence[Candidate]) -> set[str]:
 
 
 def _names_of(speaker: str) -> set[str]:
-    return {phrase_of(speaker), phrase_of(_first(speaker))} - {""}
+    return {phrase_of(name) for name in {speaker, _first(speaker)}} - {""}
 
 
 def _first(speaker: str) -> str:

@@ -13,9 +13,10 @@ import structlog
 
 from vicw_core.graph.canonical import canonical
 from vicw_retrieval.access.visibility import Visibility, known_by, texts_of
-from vicw_retrieval.causal_chains.model import ChainDirection, direction_of
+from vicw_retrieval.causal_chains.model import ChainDirection
 from vicw_retrieval.causal_chains.service import ChainQuery, find_chains
 from vicw_retrieval.channels.tags import Associate
+from vicw_retrieval.intent.analysis import direction_of
 from vicw_retrieval.model.consolidated import read_parts, with_adjacent
 from vicw_retrieval.model.neighbourhood import Neighbourhood
 from vicw_retrieval.ports import RetrievalPorts

@@ -7,7 +7,8 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from vicw_core.consolidation.consolidate import ids_of
-from vicw_retrieval.causal_chains.model import CausalPath, CausalPathEdge, certainty_of
+from vicw_retrieval.causal_chains.chain_search import certainty_of
+from vicw_retrieval.causal_chains.model import CausalPath, CausalPathEdge
 from vicw_retrieval.channels.tags import TAGS
 from vicw_retrieval.model.neighbourhood import Neighbourhood
 from vicw_retrieval.ranking.fusion import GRAPH, Candidate, Wave, wire_score
@@ -144,7 +145,7 @@ def graph_to_wire(results: Sequence[Result], around: Neighbourhood) -> AnswerGra
     chains = [tuple(step.edge.id for step in chain.steps) for chain in around.chains]
     in_chains = {edge_id for chain in chains for edge_id in chain}
     return AnswerGraph(
-        nodes=tuple(_draw_node(node, around) for node in nodes),
+        nodes=_nodes_to_wire(nodes, around),
         edges=tuple(
             edge_to_wire(edge) for edge in edges if edge.source in around.nodes and edge.target in around.nodes
         ),
@@ -170,18 +171,22 @@ def edge_to_wire(edge: Edge) -> GraphEdge:
     )
 
 
-def _draw_node(node: Node, around: Neighbourhood) -> GraphNode:
-    return GraphNode(
-        uid=node.uid,
-        id=node.source_id,
-        label=node.label,
-        subtype=node.subtype,
-        name=node.name,
-        aliases=_aliases(node, around),
-        text=around.texts.get(node.uid),
-        context=node.context,
-        domain=node.domain,
-        timestamp=node.timestamp,
+def _nodes_to_wire(nodes: Sequence[Node], around: Neighbourhood) -> tuple[GraphNode, ...]:
+    aliases = [_aliases(node, around) for node in nodes]
+    return tuple(
+        GraphNode(
+            uid=node.uid,
+            id=node.source_id,
+            label=node.label,
+            subtype=node.subtype,
+            name=node.name,
+            aliases=names,
+            text=around.texts.get(node.uid),
+            context=node.context,
+            domain=node.domain,
+            timestamp=node.timestamp,
+        )
+        for node, names in zip(nodes, aliases, strict=True)
     )
 
 

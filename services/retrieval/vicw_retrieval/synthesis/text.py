@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from vicw_retrieval.causal_chains.model import CausalPath, CausalPathEdge, ChainDirection, certainty_of
+from vicw_retrieval.causal_chains.chain_search import certainty_of
+from vicw_retrieval.causal_chains.model import CausalPath, CausalPathEdge, ChainDirection
 from vicw_retrieval.model.neighbourhood import Neighbourhood
 from vicw_retrieval.synthesis.page import (
     ELLIPSIS,
@@ -94,25 +95,28 @@ def surrounding_lines(
     the result itself names the speaker.
     """
     shown: set[tuple[str, str, str]] = set()
-    speaker = fold_case(result.speaker or "")
+    at, speaker = result.node, fold_case(result.speaker or "")
     adjacent = around.adjacent.get(result.uid)
     for direction, node in adjacent or ():
         yield f"    {_WORDS['NEXT', direction]}: {_node_line(node, around)}"
-    for neighbour in around.neighbours.get(result.node, ()) if not alone else ():
+    for neighbour in around.neighbours.get(at, ()) if not alone else ():
         edge = neighbour.edge
         direction = Direction.IN if edge.target == neighbour.origin else Direction.OUT
         word = _WORDS.get((edge.type, direction))
         relation = (edge.type, edge.source, edge.target)  # duplicates of a relation, and its two ends, share a line
-        by_speaker = result.consolidated_into == neighbour.origin or _has_name(neighbour.node, speaker)
-        if speaks and edge.type == "INITIATED" and by_speaker:
+        if (
+            speaks
+            and edge.type == "INITIATED"
+            and (result.consolidated_into == neighbour.origin or _has_name(neighbour.node, speaker))
+        ):
             continue
-        if word is None or neighbour.node.uid == result.node or relation in shown or edge.id in in_chains:
+        if word is None or neighbour.node.uid == at or relation in shown or edge.id in in_chains:
             continue
-        if adjacent is not None and edge.type == "NEXT" and neighbour.origin == result.node:
+        if adjacent is not None and edge.type == "NEXT" and neighbour.origin == at:
             continue  # shown above
         shown.add(relation)
         # An event of the result's text is the subject of its own line.
-        subject = f"{around.nodes[neighbour.origin].name} " if neighbour.origin != result.node else ""
+        subject = f"{around.nodes[neighbour.origin].name} " if neighbour.origin != at else ""
         yield f"    {subject}{word}: {_neighbour_line(neighbour, around)}"
 
 
@@ -224,14 +228,15 @@ def _write_surrounding_lines(
     ``shown_nodes`` are those whose neighbourhood an earlier result has shown; ``speaks``: results name their speaker.
     """
     for result in results:
-        alone = result.node in shown_nodes
-        shown_nodes.add(result.node)
+        at = result.node
+        alone = at in shown_nodes
+        shown_nodes.add(at)
         around_it = surrounding_lines(result, around, shown_edges, alone=alone, speaks=speaks)
         lines = enumerate(around_it, start=1 + len(around.chains))
         blocks = [TextBlock(result.rank, number, line) for number, line in lines]
         lacking = len(blocks) - len(page.fill(blocks))
         for number, (tag, item) in enumerate(
-            () if alone else around.associates.get(result.node, ()), start=_FIRST_ASSOCIATE_LINE
+            () if alone else around.associates.get(at, ()), start=_FIRST_ASSOCIATE_LINE
         ):
             forms = [TextBlock(result.rank, number, associate_line(tag, item, around))]
             if block := associates.get(item.uid):

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from vicw_retrieval.temporal.spans import TimeSpan, spans_in
+from vicw_retrieval.temporal.spans import TimeSpan, spans_of
+from vicw_retrieval.temporal.time_expressions import phrases_in
 
 
 class ReferenceSide(StrEnum):
@@ -230,7 +231,8 @@ def analyse_time(query: str, asked_at: datetime) -> TimeAnalysis:
     if asked_at.tzinfo is None:
         raise ValueError("asked_at has no time zone: give it one, as datetime.now(UTC) has")
     read = query[:_READ_CHARS]
-    spans = spans_in(read, asked_at)
+    phrases = phrases_in(read, asked_at)
+    spans = spans_of(read, phrases, asked_at) if phrases else []
     taken = [(span.begins, span.begins + len(span.text)) for span in spans]
     anchors = event_references_in(read, taken)
     cuts = sorted([*taken, *((anchor.begins, anchor.begins + len(anchor.text)) for anchor in anchors)], reverse=True)

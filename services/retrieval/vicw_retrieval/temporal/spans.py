@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from vicw_core.language.times import months_on
-from vicw_retrieval.temporal.time_expressions import VAGUE, TimeExpression, phrases_in
+from vicw_retrieval.temporal.time_expressions import VAGUE, TimeExpression
 
 BEGINNING = datetime.min.replace(tzinfo=UTC)
 END = datetime.max.replace(tzinfo=UTC)
@@ -57,9 +58,8 @@ _WEEK = timedelta(days=7)
 _UNITS = {"day": 1, "night": 1, "morning": 1, "evening": 1, "week": 7, "weekend": 7, "month": 31, "year": 366}
 
 
-def spans_in(query: str, asked_at: datetime) -> list[TimeSpan]:
-    """Return the spans of a question in order."""
-    phrases = phrases_in(query, asked_at)
+def spans_of(query: str, phrases: Sequence[TimeExpression], asked_at: datetime) -> list[TimeSpan]:
+    """Return the spans that the time expressions of a question mean, in order."""
     spans: list[TimeSpan] = []
     number = 0
     while number < len(phrases):

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from vicw_retrieval.causal_chains.model import ChainDirection, direction_of
+from vicw_retrieval.causal_chains.model import ChainDirection
+from vicw_retrieval.intent.analysis import direction_of
 
 
 @pytest.mark.parametrize(

@@ -30,9 +30,12 @@ async def lift(question: SpreadContext, anchors: Sequence[Anchor], reached: Reac
         reached.nodes |= nodes
         lift_shares = await _lift_shares(question, nodes)
         sources = _anchor_strengths(sources, adjacents)
-        for uid, strengths in sources.items():
-            best = max((strength for source, strength in strengths.items() if source != uid), default=0.0)
-            reached.add(SpreadPath(uid, lift_shares[uid] * share * best, depth, "NEXT", SubGraph.CAUSAL))
+        best = {
+            uid: max((strength for source, strength in strengths.items() if source != uid), default=0.0)
+            for uid, strengths in sources.items()
+        }
+        for uid, strength in best.items():
+            reached.add(SpreadPath(uid, lift_shares[uid] * share * strength, depth, "NEXT", SubGraph.CAUSAL))
 
 
 async def _lift_shares(question: SpreadContext, nodes: Mapping[str, Node]) -> dict[str, float]:
