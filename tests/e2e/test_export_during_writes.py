@@ -42,7 +42,7 @@ def test_an_export_of_a_running_server_is_imported_into_another(serve: Serve, tm
     files = json.loads((tmp_path / "one/manifest.json").read_text("utf-8"))["files"]
     assert files["embeddings/chunks.npy"]["rows"] >= 20
     refused = run(server, "import", str(tmp_path / "one"))
-    assert "is in use by another VICW process" in refused.stderr
+    assert "Tenant 'default' has data in this store" in refused.stderr
     assert server.stop() == 0
     other = serve(tmp_path / "other")
     assert run(other, "import", str(tmp_path / "one")).returncode == 0

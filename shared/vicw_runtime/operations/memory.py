@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from vicw_runtime.background_throttle import Yield, yield_to_event_loop
-from vicw_runtime.indexes import Indexes
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import EngineFiles, KeyRing, LanguageModel, MirrorFiles, Store, VectorStore, WorkQueue
 from vicw_shared.settings import (
@@ -21,6 +20,9 @@ from vicw_shared.settings import (
     ResolveSettings,
     SleepSettings,
 )
+
+if TYPE_CHECKING:  # every command imports this module
+    from vicw_runtime.indexes import Indexes
 
 
 class MemorySettings(Protocol):

@@ -19,7 +19,10 @@ _PREFIX = "vicw"
 
 
 class Right(StrEnum):
-    """A right. ``admin`` is for operators: metrics, reindexing, vectors for exports, undo. It includes no other."""
+    """A right. ``admin`` is for operators: metrics, and operations that show nothing of what is stored.
+
+    It includes no other.
+    """
 
     INGEST = "ingest"
     RETRIEVE = "retrieve"

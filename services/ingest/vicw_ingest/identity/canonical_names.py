@@ -57,12 +57,14 @@ class CanonicalNames:
         return self.merged[current].uid if current in self.merged and not stays else current
 
 
-async def canonical_names(lookups: Lookups, context: str, nodes: Iterable[Node]) -> CanonicalNames:
-    """Return the replacements of these named entities of a context."""
+async def canonical_names(
+    lookups: Lookups, context: str, nodes: Iterable[Node], stored: Mapping[str, Node]
+) -> CanonicalNames:
+    """Return the replacements of the named entities among a context's ``nodes``; ``stored`` are those in the graph."""
     entities = {node.uid: node for node in nodes if is_named_node(node)}
     if not entities:
         return CanonicalNames({}, {})
-    stored = await lookups.nodes(list(entities))
+    known = [node for uid, node in stored.items() if uid in entities]
     new = [entity for uid, entity in entities.items() if uid not in stored]
     namesakes = await lookups.named(list({fold_case(entity.name) for entity in new})) if new else {}
     renamed = {
@@ -70,7 +72,7 @@ async def canonical_names(lookups: Lookups, context: str, nodes: Iterable[Node])
         for entity in new
         if len(fitting := _renamed_namesakes(entity, namesakes.get(fold_case(entity.name), ()))) == 1
     }
-    canonical = await canonical_nodes(lookups, [*stored.values(), *renamed.values()], within=context)
+    canonical = await canonical_nodes(lookups, [*known, *renamed.values()], within=context)
     return CanonicalNames(renamed, {uid: node for uid, node in canonical.items() if node.uid != uid})
 
 

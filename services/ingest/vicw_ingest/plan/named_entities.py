@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -77,18 +77,19 @@ class NamedEntities:
 
         Afterwards ``nodes`` holds exactly the nodes to store.
         """
-        replacements = await canonical_names(lookups, self._root.context, self.nodes.values())
+        stored = await lookups.nodes(list(self.nodes))
+        replacements = await canonical_names(lookups, self._root.context, self.nodes.values(), stored)
         for uid in replacements.renamed:
             self.nodes.pop(uid, None)
-        await self._merge_stored(lookups)
+        self._merge(stored)
         return replacements
 
-    async def _merge_stored(self, lookups: Lookups) -> None:
+    def _merge(self, stored_nodes: Mapping[str, Node]) -> None:
         """Keep a stored node's fields, and give it a description if it had none.
 
         A retired node keeps only its ``created_at``; its other fields come from the request.
         """
-        for uid, stored in (await lookups.nodes(list(self.nodes))).items():
+        for uid, stored in stored_nodes.items():
             new = self.nodes[uid]
             self._require_label(stored, new.label)
             if stored.retired_at is not None:

@@ -60,6 +60,17 @@ class IndexFolders:
         async with self._lock:
             return self._open.get(model) or await self._open_store(model)
 
+    async def open_to_read(self, model: ModelIdentity) -> EdgeVectorStore:
+        """Open a model's vectors without an embedder, whatever room there is: nothing is written. Raises DataDirError.
+
+        Their folder has to exist.
+        """
+        async with self._lock:
+            if model not in self._open:
+                path = folder_of(self._data_dir.path, model, model)
+                self._open[model] = await asyncio.to_thread(EdgeVectorStore, path, model.size)
+            return self._open[model]
+
     def require_room(self) -> None:
         """Raise StorageFullError if the disk has no room for an index to grow."""
         self._data_dir.require_room_to_index()
@@ -200,7 +211,7 @@ class EdgeIndexes:
         """Return the vectors of the model in use, opened without its embedder; None if the folder is missing."""
         if not EdgeVectorStore.exists(folder_of(self._data_dir, model, model)):
             return None
-        return self._throttle(await self._folders.open_vectors(model))
+        return self._throttle(await self._folders.open_to_read(model))
 
     async def fill(self, model: ModelIdentity) -> VectorStore | None:
         """Return the index for vectors of a model, opened without its embedder; None if another model is in use."""

@@ -488,3 +488,16 @@ def test_the_jobs_of_a_server_rest_while_an_import_is_incomplete(
         assert not jobs(served)
         assert run(tmp_path / "new", "import", str(tmp_path / "e")).exit_code == 0
         assert jobs(served)
+
+
+def test_an_almost_full_disk_stops_neither_an_export_nor_a_check(
+    filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (filled / "vectors/clean").unlink()
+    monkeypatch.setenv("VICW_MIN_FREE_MB", "1000000000")
+    assert "clean" in vicw("check", "--data-dir", filled).stdout
+    done = vicw("export", "--to", tmp_path / "e", "--data-dir", filled)
+    assert (done.exit_code, "without vectors" in done.output) == (0, False), done.output
+    refused = vicw("import", tmp_path / "e", "--data-dir", tmp_path / "other")
+    assert (refused.exit_code, "VICW_MIN_FREE_MB" in refused.output) == (1, True), refused.output
+    assert not (tmp_path / "other").exists()
