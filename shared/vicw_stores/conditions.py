@@ -117,7 +117,8 @@ def scope_conditions(scope: Scope) -> Group:
 
 
 def _add_time_conditions(scope: Scope, must: list[Condition], must_not: list[Condition]) -> None:
-    instant = to_ms(scope.as_of or scope.judged_at)
+    judged_at = scope.judged_at
+    instant = to_ms(scope.as_of or judged_at)
     if scope.known_at is None:
         must_not.append(Until("valid_to", instant))
     if scope.known_at is not None:
@@ -132,7 +133,7 @@ def _add_time_conditions(scope: Scope, must: list[Condition], must_not: list[Con
         must_not.append(Until("retired_at", to_ms(scope.now)))
     if scope.as_of is not None:
         must_not.append(After("timestamp", instant))
-    must_not.append(Until("expires_at", to_ms(scope.judged_at)))
+    must_not.append(Until("expires_at", to_ms(judged_at)))
 
 
 def public_conditions() -> tuple[Condition, ...]:

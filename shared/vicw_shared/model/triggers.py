@@ -37,7 +37,7 @@ def spellings(phrase: str) -> tuple[str, ...]:
     >>> spellings("aschenbrödel"), spellings("cinderella")
     (('aschenbrödel', 'aschenbrodel'), ('cinderella',))
     """
-    return tuple(dict.fromkeys((phrase, unaccented(phrase))))
+    return (phrase,) if phrase.isascii() else tuple(dict.fromkeys((phrase, unaccented(phrase))))
 
 
 def phrases_of(phrases: Iterable[str]) -> list[str]:

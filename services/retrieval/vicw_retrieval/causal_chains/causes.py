@@ -159,14 +159,15 @@ class CausalGraph:
 
     async def _canonical_entities(self, uids: Sequence[str]) -> list[str]:
         """Return the canonical entities of merged named nodes, limited to those known to the viewer."""
-        named = [uid for uid in uids if is_named(self.nodes[uid]) and uid not in self._neighbours]
+        nodes = self.nodes
+        named = [uid for uid in uids if is_named(nodes[uid]) and uid not in self._neighbours]
         if not named:
             return []
         ends = {
             uid: end for uid, end in (await canonical(self._graph, self._scope.tenant, named)).items() if end != uid
         }
-        nodes = await self._graph.nodes(self._scope.tenant, sorted(set(ends.values())))
-        seen = await self.visibility.nodes(list(nodes.values()))
+        read = await self._graph.nodes(self._scope.tenant, sorted(set(ends.values())))
+        seen = await self.visibility.nodes(list(read.values()))
         known = await self.visibility.known(seen, self._known_by)
         self.add_nodes(known)
         for uid, end in ends.items():

@@ -53,11 +53,9 @@ def raise_speaker_votes(
 def _named_speakers(query: str, candidates: Sequence[Candidate]) -> set[str]:
     phrases = set(phrases_in(query))
     speakers = {candidate.item.speaker for candidate in candidates if candidate.item.speaker}
-    return {speaker for speaker in speakers if phrases & _names_of(speaker)}
-
-
-def _names_of(speaker: str) -> set[str]:
-    return {phrase_of(name) for name in {speaker, _first(speaker)}} - {""}
+    names = {speaker: {speaker, _first(speaker)} for speaker in speakers}
+    named = {name for name in set().union(*names.values()) if phrase_of(name) in phrases}
+    return {speaker for speaker in speakers if named & names[speaker]}
 
 
 def _first(speaker: str) -> str:

@@ -6,7 +6,7 @@ One hop: causes, effects, agents, what came before and after, and what shares a 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import structlog
@@ -179,7 +179,9 @@ async def expand(
     proving = [n for n in evidence if n.origin in owner and n.node.label is Label.EVENT and n.node.uid not in nodes]
     extracted = {n.node.uid: n for n in await visibility.visible(proving)}
     # A passage may contain outdated statements, too: what replaced them is shown beside it.
-    past = {n.node.uid: n for n in await with_past.visible([n for n in proving if _is_past(n, extracted)])}
+    was_true = [n for n in proving if n.node.valid_to is not None and n.node.retired_at is None]
+    outdated = [n for n in was_true if n.node.uid not in extracted and n.node.is_statement]
+    past = {n.node.uid: n for n in await with_past.visible(outdated)}
     statements = [uid for uid, proof in extracted.items() if proof.node.is_statement]
     await graph.expand(
         scope.tenant, [*extracted, *past], _OF_EXTRACTED, _FANOUT
@@ -206,11 +208,6 @@ async def expand(
     )
     around = await show_canonical(graph, visibility, known_by, around)
     return replace(around, texts=await texts_of(graph, scope, around.nodes.values()))
-
-
-def _is_past(proof: Neighbour, current: Collection[str]) -> bool:
-    node = proof.node
-    return node.is_statement and node.uid not in current and node.valid_to is not None and node.retired_at is None
 
 
 async def show_canonical(

@@ -57,6 +57,7 @@ def _result(
 ) -> Result:
     texts = [(uid, score, passages[uid]) for uid, score in candidate.passages if uid in passages]
     item = part or around.nodes[candidate.item.uid]
+    is_macro = item.is_macro
     return Result(
         id=item.source_id,
         uid=item.uid,
@@ -75,13 +76,13 @@ def _result(
         flow_step=item.flow_step,
         tags=item.tags,
         source=item.source,
-        metadata={} if item.is_macro else dict(item.metadata),
+        metadata={} if is_macro else dict(item.metadata),
         sensitivity=item.sensitivity,
         kind=candidate.kind,
         duplicates=tuple(ids[uid] for uid in candidate.duplicates if uid in ids),
         channels=tuple(_channel_hits(candidate, places)),
         via=tuple(_via(candidate.item.uid, around)),
-        sources=tuple(ids_of([item])) if item.is_macro else (),
+        sources=tuple(ids_of([item])) if is_macro else (),
         consolidated_into=candidate.item.uid if part is not None else None,
     )
 

@@ -87,15 +87,20 @@ _WORDS = {
 
 
 def surrounding_lines(
-    result: Result, around: Neighbourhood, in_chains: Collection[str], *, alone: bool = False, speaks: bool = False
+    result: Result,
+    at: str,
+    around: Neighbourhood,
+    in_chains: Collection[str],
+    *,
+    alone: bool = False,
+    speaks: bool = False,
 ) -> Iterator[str]:
-    """Yield the neighbourhood of a result, a line each; edges ``in_chains`` are shown elsewhere.
+    """Yield the neighbourhood of a result, whose node is ``at``, a line each; edges ``in_chains`` are shown elsewhere.
 
     ``alone``: another result has shown the neighbours of the node, only this item's own in the flow remain; ``speaks``:
     the result itself names the speaker.
     """
     shown: set[tuple[str, str, str]] = set()
-    at, speaker = result.node, fold_case(result.speaker or "")
     adjacent = around.adjacent.get(result.uid)
     for direction, node in adjacent or ():
         yield f"    {_WORDS['NEXT', direction]}: {_node_line(node, around)}"
@@ -107,7 +112,7 @@ def surrounding_lines(
         if (
             speaks
             and edge.type == "INITIATED"
-            and (result.consolidated_into == neighbour.origin or _has_name(neighbour.node, speaker))
+            and (result.consolidated_into == neighbour.origin or _has_name(neighbour.node, result.speaker))
         ):
             continue
         if word is None or neighbour.node.uid == at or relation in shown or edge.id in in_chains:
@@ -120,8 +125,8 @@ def surrounding_lines(
         yield f"    {subject}{word}: {_neighbour_line(neighbour, around)}"
 
 
-def _has_name(node: Node, name: str) -> bool:
-    return name in {fold_case(known) for known in (node.name, *node.aliases)}
+def _has_name(node: Node, name: str | None) -> bool:
+    return fold_case(name or "") in {fold_case(known) for known in (node.name, *node.aliases)}
 
 
 def associate_line(tag: Node, item: Node, around: Neighbourhood) -> str:
@@ -227,11 +232,10 @@ def _write_surrounding_lines(
     An associate that is a result, too (``associates``, by node), is written as one, or as a line if that is too long.
     ``shown_nodes`` are those whose neighbourhood an earlier result has shown; ``speaks``: results name their speaker.
     """
-    for result in results:
-        at = result.node
+    for result, at in zip(results, [result.node for result in results], strict=True):
         alone = at in shown_nodes
         shown_nodes.add(at)
-        around_it = surrounding_lines(result, around, shown_edges, alone=alone, speaks=speaks)
+        around_it = surrounding_lines(result, at, around, shown_edges, alone=alone, speaks=speaks)
         lines = enumerate(around_it, start=1 + len(around.chains))
         blocks = [TextBlock(result.rank, number, line) for number, line in lines]
         lacking = len(blocks) - len(page.fill(blocks))
