@@ -46,7 +46,7 @@ _MERGE = st.tuples(st.integers(0, 19), st.integers(0, 19), st.just("merge"))
 _ROUNDED = 0.004
 """The embedded store keeps a byte a dimension (decision 0001)."""
 # Everything of interest falls between two batches.
-exported_in_small_pages = partial(exported, node_page=7, edge_page=7, record_page=7)
+exported_in_small_pages = partial(exported, node_group=7, node_page=3, edge_page=7, record_page=7)
 imported_in_small_batches = partial(imported, batch=5)
 
 
@@ -92,6 +92,13 @@ async def usage_counts_of(side: Side) -> dict[str, Use]:
     """Return what answers have shown."""
     uids = [*await side.nodes()]
     return await side.graph.uses.uses("t", uids) | await side.graph.uses.uses("u", uids)
+
+
+async def test_an_export_that_yields_more_often_has_the_same_bytes(side: Side, tmp_path: Path) -> None:
+    await fill(side)
+    await exported(side, tmp_path / "one")
+    await exported(side, tmp_path / "two", node_page=3, edge_page=7, record_page=2)
+    assert_same_exports(tmp_path / "one", tmp_path / "two", error=0)
 
 
 async def test_an_export_imported_into_the_other_store_and_back_is_unchanged(

@@ -55,12 +55,14 @@ _TRIES = 3
 class ExportSource:
     """A store: its graph, and its vectors with their model (both None: no vectors are available).
 
-    The pages are numbers of rows read and written at once; ``yield_to_foreground`` is awaited between two of them.
+    The pages are numbers of rows read and written at once; ``yield_to_foreground`` is awaited between two of them. The
+    order of edges in the export follows from ``node_group``, so two exports with another one differ.
     """
 
     graph: Store
     vectors: VectorStore | None = None
     model: ModelIdentity | None = None
+    node_group: int = 500
     node_page: int = 500
     edge_page: int = 2000
     record_page: int = 1000
@@ -181,15 +183,19 @@ class _Export:
         self._crossing[root.uid] = []
         members = await self.snapshot.members(root)
         inside, flows = set(members), dict[str, None]()
-        for number, uids in enumerate(batched(members, self.source.node_page)):
-            await self._rest()
-            nodes_by_uid = await self.snapshot.nodes(root, uids)
-            nodes = [nodes_by_uid[uid] for uid in uids if uid in nodes_by_uid]
+        for number, uids in enumerate(batched(members, self.source.node_group)):
+            nodes: list[Node] = []
+            for part in batched(uids, self.source.node_page):
+                await self._rest()
+                nodes_by_uid = await self.snapshot.nodes(root, part)
+                page = [nodes_by_uid[uid] for uid in part if uid in nodes_by_uid]
+                await self._nodes(page)
+                nodes += page
             flows |= dict.fromkeys(node.flow_id for node in nodes if node.flow_id is not None)
-            await self._nodes(nodes)
+            await self._rest()
             await self._edges(root, uids, inside)
             await self._side_records(root, nodes)
-            self.on_progress(len(self._written) + (number + 1) * self.source.node_page)
+            self.on_progress(len(self._written) + (number + 1) * self.source.node_group)
         await self._counters(root, sorted(flows))
         return members
 
