@@ -77,7 +77,7 @@ class LocalTarget:
     async def settled(self, response: IngestResponse) -> None:
         """Wait for the indexer."""
         items = [item.uid for item in response.items]
-        await self._standalone.indexer.index_and_wait(self.tenant, items, _SETTLED_SECONDS)
+        await self._standalone.indexer.wait_until_indexed(self.tenant, items, _SETTLED_SECONDS)
 
     async def ask(
         self, request: RetrieveRequest, retrieval: Mapping[str, Any] | None = None, *, vectors: bool = True

@@ -1,9 +1,18 @@
-"""Commit stage: store a write plan, inside the transaction that made it.
+"""Commit stage: write a plan into the transaction that made it.
 
-Earlier versions are retired, Events take their places in the chains, nodes and edges are stored, pages join their
-folders, and claims about the same attribute supersede each other. Then the response is made, and kept as a receipt.
+In this order:
 
-If the engine retries the transaction, planning and everything here run again from the start.
+1. earlier versions are retired, and the chains are cut where new Events belong
+2. nodes, and with each Chunk its outbox entry; the counters of the context and its flows rise with new Events
+3. edges, those of the chains among them
+4. pages join their folders; what lost its last support with an earlier version is retired
+5. claims about the same attribute supersede each other
+6. Macro-Events that a late Event splits are restored
+7. the items that a language model extracts later are queued
+8. the response is made, and kept as a receipt if the request has an Idempotency-Key or is a job
+
+Nothing is durable yet at the end of ``commit``: ``GraphStore.write``, which runs it, commits the transaction when it
+returns. If the engine retries the transaction, planning and everything here run again from the start.
 """
 
 from __future__ import annotations
@@ -20,7 +29,7 @@ from vicw_ingest.response.outcomes import Links, outcomes
 from vicw_ingest.secrets.request_scan import Masked
 from vicw_ingest.telemetry import ingesting
 from vicw_ingest.versions.history import History
-from vicw_ingest.versions.restore import restore_before
+from vicw_ingest.versions.restore import restore_chain_around
 from vicw_ingest.versions.retirement import Retired, Retirement
 from vicw_ingest.versions.supersession import Supersession
 from vicw_shared.errors import StateConflictError
@@ -102,10 +111,13 @@ async def commit(
     masked: Masked,
     pending: frozenset[int],
 ) -> Committed:
-    """Store a plan. ``masked`` are the secrets that were masked, ``pending`` the items that a model extracts later."""
+    """Write a plan, in the order above. The caller's ``GraphStore.write`` makes it durable when this returns.
+
+    ``masked`` are the secrets that were masked, ``pending`` the items that a model extracts later.
+    """
     stored = await _store(plan, transaction, registry, receipts.now)
     nodes = plan.items.nodes
-    between = await restore_before(transaction, registry, receipts.now, list(nodes.values()), stored.edges)
+    between = await restore_chain_around(transaction, registry, receipts.now, list(nodes.values()), stored.edges)
     pending &= nodes.keys() - plan.duplicate_links.without_text
     if pending:
         await transaction.queue_extractions([nodes[index].uid for index in sorted(pending)])
@@ -134,8 +146,8 @@ async def _store(plan: WritePlan, transaction: GraphTransaction, registry: EdgeR
     edges = [*plan.graph.edges, *chain_edges, *carried]
     edges += plan.duplicate_links.edges(plan.items.nodes, EdgeFactory(registry, now))
     with ingesting("store"):
-        await transaction.put_nodes(nodes)
-        await transaction.put_edges(edges)
+        await transaction.put_nodes(nodes)  # queues the points of Chunks in the outbox, and raises the counters
+        await transaction.put_edges(edges)  # queues the payloads of an item's Chunks for TAGGED and ABOUT
         links: Links = {}
         if plan.pages.changed or plan.pages.former:
             pages = PageGraphWriter(transaction, registry, now, plan.root)

@@ -3,8 +3,11 @@
 check → deduplicate → extract → plan → commit → index → answer
 
 Each stage gets what the ones before returned. Plan (``plan/service.py``) and commit (``commit.py``) run in one
-transaction under the context's lock; index is the work of ``index/service.py``, which runs in the background and,
-with separate services, in a worker.
+transaction under the context's lock (``GraphStore.write``), which queues the passages in the outbox.
+
+Index is not done here. ``Indexer.run`` (``index/service.py``) is a loop that the wiring starts in the background: in
+``vicw serve`` for all entries, in an ingest service for those that its own requests wait for, while a worker
+(``index/tasks.py``) takes all others. A request wakes it, and waits.
 """
 
 from __future__ import annotations
@@ -23,15 +26,14 @@ from vicw_ingest.check.service import check
 from vicw_ingest.commit import Committed, ReceiptKeys, commit
 from vicw_ingest.dedup.detector import find_duplicates, without_duplicates
 from vicw_ingest.extraction import extractor
+from vicw_ingest.extraction.item_text import domain_of, text_of
 from vicw_ingest.index.backpressure import Backpressure
 from vicw_ingest.index.service import Indexer
 from vicw_ingest.knowledge.pages import KnowledgePage, with_import_links
 from vicw_ingest.llm_queue.requests import ExtractionBackend, finish_extractions, items_to_extract
-from vicw_ingest.plan.drafts import infer_domain, source_of
 from vicw_ingest.plan.service import PlanInput, PlanRules, plan_write
 from vicw_ingest.telemetry import ingesting
 from vicw_shared.clock import now
-from vicw_shared.domains import canonical
 from vicw_shared.errors import RetryableError
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.model.extraction import TextExtraction
@@ -169,13 +171,13 @@ async def _extract(
         for n, item in enumerate(request.items)
         if request.extract in {Extract.RULES, Extract.LLM} or item.extraction is None
     ]
-    domain = canonical(request.domain) if request.domain is not None else None
-    if domain is None:
+    root = None
+    if request.domain is None:
         uid = context_uid(tenant, request.context)
         root = (await ports.graph.nodes(tenant, [uid])).get(uid)
-        domain = root.domain if root is not None else infer_domain(request)
+    domain = domain_of(request, root)
     instant = now()
-    sources = [source_of(request.items[n], domain, instant) for n in selected]
+    sources = [text_of(request.items[n], domain, instant) for n in selected]
     texts = dict(zip(selected, await extractor.extract(sources, ports.extractor), strict=True))
     linked = {n: with_import_links(page, texts[n]) for n, page in pages.items() if n in texts}
     return Extracted(
@@ -189,7 +191,9 @@ async def _index(
 ) -> tuple[IngestResponse, bool]:
     """Wake the indexer, and wait for it and for the language model as the request says.
 
-    What still runs when the wait is over is a job: the items are durable, the vectors follow.
+    A request that waits wakes the loop of this process, inside ``wait_until_indexed``. One that does not, or whose wait
+    is over, wakes the queue: the same loop in ``vicw serve``, else the workers. What still runs when the wait is over
+    is a job: the items are durable, the vectors follow.
     """
     model, response = ports.model, committed.response
     waited_for = model if request.wait and request.extract is Extract.LLM else None
@@ -199,7 +203,7 @@ async def _index(
         await _wake(ports.queue)
         return response, False
     seconds = ports.settings.wait_seconds
-    indexed = ports.indexer.index_and_wait(tenant, committed.touched, seconds)
+    indexed = ports.indexer.wait_until_indexed(tenant, committed.touched, seconds)
     try:
         with ingesting("wait"):
             if waited_for is None:
@@ -223,7 +227,7 @@ async def _wake(queue: WorkQueue) -> None:
 async def _convert_to_job(
     response: IngestResponse, request: IngestRequest, tenant: str, receipts: ReceiptKeys, ports: IngestPorts
 ) -> IngestResponse:
-    """Record a wait that took too long as a job.
+    """Record a wait that took too long as a job: its receipt, in a second transaction.
 
     A failure to record it is logged and not raised, because the items are durable without the record.
     """

@@ -142,3 +142,8 @@ AGENTS = frozenset({"assistant", "system", "tool", "function", "bot", "ai", "mod
 """Roles of programs; case-folded."""
 ROLES = AGENTS | {"user", "human"}
 """All roles; case-folded."""
+
+
+def speaker_subtype(speaker: str) -> str:
+    """Return the subtype of a speaker: ``agent`` for a known program, else ``person``."""
+    return "agent" if speaker.casefold() in AGENTS else "person"

@@ -1,4 +1,8 @@
-"""Extractor port: what a plug-in for one language finds in texts, without an LLM."""
+"""Extractor port: what a plug-in for one language finds in texts, without an LLM.
+
+``ingest`` calls it in its extract stage (``vicw_ingest.extraction.extractor``). ``ModelExtractor`` and
+``PendingExtractor`` there belong to the language model, and do not use this port.
+"""
 
 from __future__ import annotations
 

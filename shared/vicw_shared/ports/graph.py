@@ -97,6 +97,9 @@ class GraphStore(Scans, NameIndex, ItemIndex, Protocol):
     async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:
         """Run ``work`` in one transaction under the context's lock; it may run again after a conflict.
 
+        When ``work`` returns, this commits, and returns once the commit is durable; when it raises, all is rolled back.
+        SQLite has one writer at a time, for all contexts; Neo4j locks a record of the context.
+
         Raises StorageFullError (nothing was stored) or UnavailableError.
         """
         ...

@@ -27,7 +27,9 @@ class PendingKind(StrEnum):
 class PendingPoint:
     """A claimed entry: a Chunk with an outdated point, its item, and the data of the item's edges.
 
-    The Chunk's ``statements`` have points of their own, which are written and deleted together with the Chunk's.
+    One entry yields the Chunk's point and one per statement of it (``parts``): the ``statements`` have points of their
+    own, which are written and deleted together with the Chunk's. In a statement's part, ``chunk`` is the statement,
+    the node that the point is of, and ``passage`` its Chunk.
     ``about`` holds the names and uids of the item's ABOUT targets, ``tags`` and ``buckets`` the names of its TAGGED
     targets; earlier names are included. ``seq`` is the number of the latest change, ``tries`` counts the failures
     since. For DELETE both nodes are None.

@@ -136,13 +136,19 @@ class Puts(Protocol):
     """Write operations of a transaction."""
 
     async def put_nodes(self, nodes: Sequence[Node]) -> None:
-        """Insert or replace nodes. A Chunk that is not ``indexed`` becomes pending; so does a changed payload."""
+        """Insert or replace nodes; what the vector store has to follow is queued in the same transaction.
+
+        Each Chunk gets an outbox entry (``Outbox``): of its point if it is not ``indexed`` (UPSERT), else of its
+        payload alone (PAYLOAD). A full write that is pending stays one. An Event's ``arrival`` and ``flow_step`` raise
+        the counters of the context and its flow (``Ordering.counters``).
+        """
         ...
 
     async def put_edges(self, edges: Sequence[Edge]) -> None:
         """Insert edges of registered types; an edge with a stored id keeps its ``created_at`` and ``created_by``.
 
-        An edge of a type that payloads repeat (``IN_PAYLOAD``) makes the payloads of its source's Chunks pending.
+        An edge of a type that payloads repeat (``IN_PAYLOAD``, as TAGGED and ABOUT) queues outbox entries for the
+        payloads (PAYLOAD) of its source's Chunks, in the same transaction.
         Raises UnknownTypeError for a type that is not registered, MissingRecordError if an end does not exist.
         """
         ...

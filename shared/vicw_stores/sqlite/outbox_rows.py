@@ -24,6 +24,10 @@ _PUT = (
     "SELECT p.point, p.tenant, max(p.kind, ifnull(o.kind, '')) FROM ({points}) p "
     "LEFT JOIN outbox o ON o.point = p.point"
 )
+"""``max``: by their letters, 'upsert' > 'payload' > 'delete', so a payload does not downgrade a pending full write.
+
+REPLACE gives the entry a new ``seq``: an indexer that holds the old one does not settle the new change.
+"""
 _ONE = "SELECT :point AS point, :tenant AS tenant, :kind AS kind"
 _CHUNK = "SELECT uid AS point, tenant, '{kind}' AS kind FROM node WHERE uid = :uid AND label = 'Chunk'"
 _PROOFS = (

@@ -15,8 +15,8 @@ from datetime import datetime
 
 from vicw_ingest.dedup.quotations import block_end
 from vicw_ingest.dedup.stored_texts import LookupKeys, StoredTexts
-from vicw_ingest.plan.drafts import speaker_subtype
 from vicw_shared.model import Node
+from vicw_shared.model.core5 import speaker_subtype
 from vicw_shared.model.text_keys import plain
 from vicw_shared.ports import GraphStore
 from vicw_shared.text import fold_case

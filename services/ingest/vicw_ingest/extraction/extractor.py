@@ -1,4 +1,8 @@
-"""Extraction without an LLM: parsers for code, an extractor for prose. Runs in one thread, off the event loop."""
+"""Extraction without an LLM: parsers for code, an extractor for prose. Runs in one thread, off the event loop.
+
+The port ``Extractor`` is the plug-in for prose, which is called here. With a language model, ``llm_queue``
+(``PendingExtractor``) takes stored items later, and ``llm`` (``ModelExtractor``) asks the model about each.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ from vicw_ingest.extraction.code.fences import blank_out, fences
 from vicw_ingest.extraction.code.languages import languages_of_path
 from vicw_ingest.extraction.code.trace_mapper import map_traces, traces_in
 from vicw_ingest.extraction.code.worker_process import analyse_code
-from vicw_ingest.extraction.model import ItemText
+from vicw_ingest.extraction.item_text import ItemText
 from vicw_shared.model.extraction import TextExtraction
 from vicw_shared.ports import Extractor
 

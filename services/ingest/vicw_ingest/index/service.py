@@ -89,7 +89,7 @@ class Indexer:
         self._wake.set()
 
     async def run(self) -> None:
-        """Index pending entries forever."""
+        """Index pending entries forever. The wiring starts this in the background; a worker's task calls ``drain``."""
         async with asyncio.TaskGroup() as group:
             for _ in range(_CONCURRENT_BATCHES):
                 group.create_task(self._run())
@@ -122,11 +122,13 @@ class Indexer:
         except VicwError as error:
             _log.warning("points are left to the reconciler", points=len(points), error=error.detail)
 
-    async def index_and_wait(self, tenant: str, items: Sequence[str], timeout_seconds: float) -> bool:
-        """Wait for the passages of these items, and index them before entries that no request waits for.
+    async def wait_until_indexed(self, tenant: str, items: Sequence[str], timeout_seconds: float) -> bool:
+        """Wake the background loop (``run``), and wait until it has settled the passages of these items.
 
-        Returns False on timeout, or if all remaining entries are dead. Waiting requests alternate. Passages that
-        another indexer holds are awaited, and claimed if it dies.
+        The loop claims them before entries that no request waits for; waiting requests alternate. Nothing is indexed
+        here: without a running ``run``, this times out, unless another indexer does the work. Passages that another
+        indexer holds are awaited, and claimed if it dies. Returns False on timeout, or if all remaining entries are
+        dead.
         """
         waiter = Waiter()
         self._waiters.append(waiter)

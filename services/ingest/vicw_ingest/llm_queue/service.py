@@ -1,7 +1,8 @@
 """PendingExtractor: runs pending extractions with a language model in the background.
 
 While the model is unavailable, items wait. A text that the model fails on is postponed, longer each time, and given up
-after ``max_tries`` tries. The item is stored and found by all other means in any case.
+after ``max_tries`` tries. The item is stored and found by all other means in any case. ``extraction/llm``
+(``ModelExtractor``) asks the model; the port ``Extractor`` is another thing, the rules for prose.
 """
 
 from __future__ import annotations

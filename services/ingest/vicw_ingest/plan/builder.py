@@ -16,7 +16,7 @@ from vicw_ingest.extraction.acyclic import ORDERED, rejected_edges
 from vicw_ingest.extraction.caller import EdgeEnd
 from vicw_ingest.identity.users import STATED_BY, USER, UserPersons
 from vicw_ingest.plan.caller_extraction import CallerParts, caller_parts, item_ends
-from vicw_ingest.plan.drafts import ItemDraft, speaker_subtype
+from vicw_ingest.plan.drafts import ItemDraft
 from vicw_ingest.plan.linking.known_entities import KnownEntities
 from vicw_ingest.plan.linking.linker import EntityLinker
 from vicw_ingest.plan.linking.model import ItemExtraction
@@ -24,6 +24,7 @@ from vicw_ingest.plan.linking.previous_turn import previous_turns
 from vicw_ingest.plan.named_entities import NamedEntities, find_subjects
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
+from vicw_shared.model.core5 import speaker_subtype
 from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.model.extraction import PREVIOUS, TextExtraction
 from vicw_shared.model.text_keys import text_key

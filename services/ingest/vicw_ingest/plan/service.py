@@ -12,15 +12,15 @@ from datetime import datetime, timedelta
 from vicw_core.consolidation.restore import RestoredItems
 from vicw_ingest.dedup.detector import Duplicates
 from vicw_ingest.dedup.links import DuplicateLinks
+from vicw_ingest.extraction.item_text import domain_of
 from vicw_ingest.knowledge.nodes import page_node
 from vicw_ingest.knowledge.page_graph import ChangedPage
 from vicw_ingest.knowledge.pages import KnowledgePage
 from vicw_ingest.plan.builder import GraphBuilder, PlannedGraph
-from vicw_ingest.plan.drafts import ItemDraft, draft_items, event_time, infer_domain
+from vicw_ingest.plan.drafts import ItemDraft, draft_items, event_time
 from vicw_ingest.plan.flows import infer_flows
 from vicw_ingest.telemetry import ingesting
 from vicw_ingest.versions.restore import latest_versions
-from vicw_shared.domains import canonical
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.extraction import TextExtraction
 from vicw_shared.model.triggers import PROTECTED_TIERS, TIERS
@@ -90,8 +90,8 @@ class WritePlan:
 async def plan_write(given: PlanInput, rules: PlanRules, transaction: GraphTransaction) -> WritePlan:
     """Return the plan. Raises InvalidInputError for names and relations that the graph contradicts."""
     stored_root = await _stored_root(given, transaction)
-    root = stored_root or _new_root(given)
-    domain = canonical(given.request.domain) if given.request.domain is not None else root.domain
+    domain = domain_of(given.request, stored_root)
+    root = stored_root or _new_root(given, domain)
     links = await DuplicateLinks.of(given.duplicates, transaction)
     with ingesting("draft"):
         drafts = draft_items(given.request, domain, rules.chunk_chars, links.remainders)
@@ -128,7 +128,7 @@ async def _stored_root(given: PlanInput, transaction: GraphTransaction) -> Node 
     return (await transaction.nodes([uid])).get(uid)
 
 
-def _new_root(given: PlanInput) -> Node:
+def _new_root(given: PlanInput, domain: str) -> Node:
     return Node(
         uid=context_uid(given.tenant, given.request.context),
         label=Label.CONTEXT,
@@ -136,7 +136,7 @@ def _new_root(given: PlanInput) -> Node:
         context=given.request.context,
         name=given.request.context,
         subtype="context",
-        domain=infer_domain(given.request),
+        domain=domain,
         created_at=given.now,
     )
 

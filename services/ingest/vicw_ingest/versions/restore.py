@@ -39,10 +39,13 @@ async def latest_versions(
     return {**latest, **unchanged}, restored
 
 
-async def restore_before(
+async def restore_chain_around(
     transaction: GraphTransaction, registry: EdgeRegistry, now: datetime, nodes: Sequence[Node], edges: Sequence[Edge]
 ) -> RestoredItems:
-    """Restore Macro-Events whose sources lie on both sides of one of ``nodes``, which are stored with ``edges``."""
+    """Restore Macro-Events that a late Event splits: their sources lie on both sides of one of ``nodes`` in NEXT.
+
+    The nodes are stored already, with ``edges``.
+    """
     late = {node.uid: node for node in nodes}
     follow = [(e.source, e.target) for e in edges if e.type == NEXT and e.source in late and e.target not in late]
     targets = await transaction.nodes(sorted({target for _, target in follow})) if follow else {}

@@ -61,7 +61,7 @@ async def retract(request: RetractRequest, tenant: str, ports: IngestPorts) -> t
     response = RetractResponse(context=request.context, items=batch.items)
     if request.wait:
         try:
-            if await ports.indexer.index_and_wait(tenant, batch.touched, ports.settings.wait_seconds):
+            if await ports.indexer.wait_until_indexed(tenant, batch.touched, ports.settings.wait_seconds):
                 return response, True
         except RetryableError as error:
             _log.warning("waiting ended early; the retraction is durable", error=error.detail)

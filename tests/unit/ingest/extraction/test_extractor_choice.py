@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from support.packages.installed import install
 from support.stores.memory import Memory, open_memory, settings_for
 from vicw_ingest.extraction.extractor import extract
-from vicw_ingest.extraction.model import ItemText
+from vicw_ingest.extraction.item_text import ItemText
 from vicw_shared.clock import now
 from vicw_shared.errors import SettingsError
 from vicw_shared.extensions import NOTHING_EXTRACTED

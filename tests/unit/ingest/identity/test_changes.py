@@ -96,7 +96,7 @@ async def test_renamed_subjects_and_tags_match_by_old_and_new_name(memory: Memor
     await rename(graph, "default", ana, "Ana Souza", most_chars=99)
     await rename(graph, "default", named_uid("default", "ctx", "tag", "sea"), "ocean", most_chars=99)
     await memory.ingest({"id": "b", "about": ["Ana Souza"], "tags": ["ocean"], **secret})
-    assert await memory.standalone.indexer.index_and_wait("default", [first.items[0].uid], 10)
+    assert await memory.standalone.indexer.wait_until_indexed("default", [first.items[0].uid], 10)
     for user in ("Ana", "ana souza", ana):
         assert sorted(await memory.found("harbour", viewer={"user": user}), key=str) == ["a", "b"], user
     for tag in ("sea", "Ocean"):

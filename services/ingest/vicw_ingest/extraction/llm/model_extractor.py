@@ -1,4 +1,8 @@
-"""Request extractions from a language model, one part of the text at a time; ask again after a malformed answer."""
+"""Request extractions from a language model, one part of the text at a time; ask again after a malformed answer.
+
+``llm_queue/service.py`` (``PendingExtractor``) calls it with stored items. It is no ``Extractor``: that is the port of
+the rules for prose.
+"""
 
 from __future__ import annotations
 
