@@ -17,7 +17,8 @@ DEFAULT_URL = "http://127.0.0.1:8080"
 def options(base_url: str | None, api_key: str | None, timeout_seconds: float) -> dict[str, Any]:
     """Return the arguments for either kind of httpx client. Raises AddressError."""
     url = _address(base_url or os.environ.get("VICW_URL") or DEFAULT_URL)
-    api_key = api_key or os.environ.get("VICW_API_KEY")
+    # An error of the HTTP library would show a key that ends with a line break.
+    api_key = (api_key or os.environ.get("VICW_API_KEY") or "").strip()
     return {
         "base_url": url,
         "headers": {"Authorization": f"Bearer {api_key}"} if api_key else {},

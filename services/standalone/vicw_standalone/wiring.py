@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack
 import structlog
 
 from vicw_core.archive.import_marker import require_no_import
-from vicw_core.background import in_thread, start_background_task
+from vicw_core.background import finish, in_thread, start_background_task
 from vicw_embedding.process.supervisor import ChatProcess
 from vicw_ingest.erasure.eraser import Eraser
 from vicw_ingest.expiry.service import Expiry
@@ -276,8 +276,8 @@ class Standalone:
     async def without_jobs(self) -> AsyncIterator[None]:
         """Stop the jobs for the block, one block at a time; they start again after it."""
         async with self._jobs_lock:
-            await self._jobs.aclose()
             try:
+                await finish(self._jobs.aclose())
                 yield
             finally:
                 self._start_jobs()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +12,7 @@ from pydantic import ValidationError
 
 from vicw_runtime.operations.lines import OperationLine
 from vicw_runtime.operations.operation import Operation, Report
-from vicw_shared.errors import FatalError, ForbiddenError, UnauthorizedError, UnavailableError
+from vicw_shared.errors import FatalError, ForbiddenError, SettingsError, UnauthorizedError, UnavailableError
 from vicw_shared.wire.base import Message
 from vicw_shared.wire.problem import Problem, error_of
 
@@ -30,8 +31,14 @@ class ServerAddress:
 
     @classmethod
     def at(cls, url: str) -> ServerAddress:
-        """Return the server at an address, with the key in ``VICW_API_KEY`` if it is set."""
-        return cls(url, os.environ.get(KEY) or None)
+        """Return the server at an address, with the key in ``VICW_API_KEY`` if it is set.
+
+        Raises SettingsError if that cannot be sent: an error of the HTTP library would show the key.
+        """
+        key = os.environ.get(KEY, "").strip()
+        if not key.isprintable():
+            raise SettingsError(f"{KEY} holds a line break or another control character, which no key has")
+        return cls(url, key or None)
 
 
 def call[R: Message, I: Message](
@@ -53,7 +60,7 @@ def call[R: Message, I: Message](
         with httpx.stream("POST", url, content=body, headers=headers, timeout=timeout, trust_env=False) as answer:
             if not answer.is_success:
                 raise _refusal(server, answer.status_code, answer.read())
-            for text in answer.iter_lines():
+            for text in _lines(answer.iter_bytes()):
                 if not text:
                     continue
                 line = line_model.model_validate_json(text)
@@ -65,7 +72,7 @@ def call[R: Message, I: Message](
                     report.item(line.item)
                 if line.progress is not None:
                     report.progress(line.progress.step, line.progress.done, line.progress.total)
-    except (httpx.TransportError, httpx.InvalidURL) as error:
+    except (httpx.RequestError, httpx.InvalidURL) as error:
         raise UnavailableError(
             "server", f"{server.url} does not answer: {str(error) or type(error).__name__}"
         ) from error
@@ -74,6 +81,15 @@ def call[R: Message, I: Message](
     raise UnavailableError(
         "server", f"{server.url} ended meanwhile. What it has done so far stays; run the command again"
     )
+
+
+def _lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the lines of an answer. httpx's own also end at U+2028 and the like, which JSON holds unescaped."""
+    rest = b""
+    for block in blocks:
+        *lines, rest = (rest + block).split(b"\n")
+        yield from lines
+    yield rest
 
 
 def _refusal(server: ServerAddress, status: int, body: bytes) -> Exception:

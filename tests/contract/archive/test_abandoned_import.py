@@ -148,6 +148,30 @@ async def test_an_import_being_abandoned_cannot_be_resumed_or_exported(
     await sound(side)
 
 
+@pytest.mark.parametrize("ends", [True, False])
+async def test_a_running_import_stops_when_it_is_given_up(side: Side, store: Path, tmp_path: Path, ends: bool) -> None:
+    async with embedded(store) as source:
+        await fill(source)
+        await exported_in_small_pages(source, tmp_path / "one")
+    graph, write, writes = side.graph, side.graph.write, 0
+
+    async def give_up_before_the_tenth(*call: Any) -> Any:
+        nonlocal writes
+        writes += 1
+        if writes == 10:
+            graph.write = write  # type: ignore[method-assign]
+            await (abandon_import(side) if ends else mark_abandoned(graph))
+        return await write(*call)
+
+    graph.write = give_up_before_the_tenth  # type: ignore[method-assign]
+    with pytest.raises(StateConflictError, match="has given this import up"):
+        await imported_in_small_batches(tmp_path / "one", side)
+    if not ends:
+        await abandon_import(side)
+    assert await side.nodes() == {}
+    assert await graph.archive.import_mark() is None
+
+
 async def test_items_stored_after_an_abandoned_import_ended_stay(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(side, [turn(1, "Ana told Ben.")])
     work = eraser(side)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import stat
 from pathlib import Path
 
@@ -45,3 +46,23 @@ def test_a_directory_with_other_files_is_refused_and_unchanged(tmp_path: Path) -
 
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
     assert [entry.name for entry in tmp_path.iterdir()] == ["letters"]
+
+
+async def test_jobs_run_again_after_a_caller_went_away_while_they_were_being_stopped(store: Path) -> None:
+    async def use(standalone: Standalone) -> None:
+        async with standalone.without_jobs():
+            raise AssertionError("the caller is gone")
+
+    def jobs() -> list[asyncio.Task[object]]:
+        return [task for task in asyncio.all_tasks() if task.get_name() == "jobs" and not task.done()]
+
+    async with open_memory(store) as memory:
+        before = jobs()
+        assert len(before) == 1
+        caller = asyncio.create_task(use(memory.standalone))
+        await asyncio.sleep(0)
+        caller.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await caller
+        assert len(jobs()) == 1
+        assert jobs() != before

@@ -12,7 +12,6 @@ from vicw_runtime.operations.command import (
     DataDirOption,
     Place,
     PlatformOption,
-    ServerOption,
     run_command,
     tenant_name,
 )
@@ -48,7 +47,6 @@ def export_command(
     ] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
-    url: ServerOption = None,
 ) -> None:
     """Export the store into a folder of readable files: JSONL, edges, vectors, a manifest.
 
@@ -58,7 +56,7 @@ def export_command(
     from vicw_sleep.archive.api import ExportRequest
 
     request = ExportRequest(to=_local(to), tenant=tenant, context=context, keys=keys, vectors=not no_vectors)
-    _say_export(_export(ctx, request, Place(data_dir, platform, url)), to)
+    _say_export(_export(ctx, request, Place(data_dir, platform)), to)
 
 
 def import_command(
@@ -70,7 +68,6 @@ def import_command(
     ] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
-    url: ServerOption = None,
 ) -> None:
     """Import an export into a store of either kind.
 
@@ -87,7 +84,7 @@ def import_command(
         _check(path)
         out.print(f"{path}: every record is valid", markup=False)
         return
-    violations = _import(ctx, path, Place(data_dir, platform, url), keys=keys)
+    violations = _import(ctx, path, Place(data_dir, platform), keys=keys)
     for violation in violations:
         out.print(harmless(violation), markup=False)
     if violations:
@@ -106,14 +103,13 @@ def backup_command(
     compress: Annotated[bool, typer.Option("--compress", help="Pack the backup into one .tar.gz.")] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
-    url: ServerOption = None,
 ) -> None:
     """Export everything, with API keys, into a new folder named by the time; then remove older backups (--keep)."""
     from vicw_sleep.archive.api import ExportRequest
     from vicw_sleep.archive.backups import name_at, pack, prune
 
     path = to / name_at(now())
-    done = _export(ctx, ExportRequest(to=_local(path), keys=True), Place(data_dir, platform, url))
+    done = _export(ctx, ExportRequest(to=_local(path), keys=True), Place(data_dir, platform))
     if compress:
         path = pack(path)
     _say_export(done, path)
@@ -130,7 +126,6 @@ def restore_command(
     ] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
-    url: ServerOption = None,
 ) -> None:
     """Restore a backup into an empty store, without checking its invariants.
 
@@ -138,12 +133,10 @@ def restore_command(
     """
     if replace and platform:
         fail("--replace needs a data directory; on the platform, empty the engines' volumes first", code=2)
-    if replace and url is not None:
-        fail("--replace needs a data directory that no server has open", code=2)
     if replace:
         _check(path)
         _make_room(data_dir)
-    _import(ctx, path, Place(data_dir, platform, url), keys=True, restoring=True)
+    _import(ctx, path, Place(data_dir, platform), keys=True, restoring=True)
     out.print(f"`vicw check{' --platform' if platform else ''}` checks the store", markup=False)
 
 

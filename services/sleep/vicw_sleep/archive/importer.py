@@ -176,6 +176,10 @@ class _Import:
     progress: Progress
     total: int
     _done: int = 0
+    _stored: str | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._stored = self.mark.dump() if self.mark.file else None
 
     async def run(self) -> None:
         """Write all remaining rows. Contexts come first: giving the import up erases by context."""
@@ -197,14 +201,22 @@ class _Import:
             await stage(name, mark.line if name == mark.file else 0)
 
     async def _write(self, home: Home, name: str, line: int, work: Work) -> None:
-        """Write a batch that ends with a line of a file."""
-        mark = replace(self.mark, file=name, line=line)
+        """Write a batch that ends with a line of a file.
+
+        Raises StateConflictError if another command has given the import up meanwhile, or has begun one.
+        """
+        graph, mark = self.target.graph, replace(self.mark, file=name, line=line).dump()
 
         async def both(transaction: GraphTransaction) -> None:
+            if await graph.archive.import_mark() not in {self._stored, mark}:  # a repeated transaction finds its own
+                raise StateConflictError(
+                    "Another command has given this import up (`vicw forget import`), or runs one too. This one stops"
+                )
             await work(transaction)
-            await transaction.mark_import(mark.dump())
+            await transaction.mark_import(mark)
 
-        await self.target.graph.write(*home, both)
+        await graph.write(*home, both)
+        self._stored = mark
 
     def _progress_lines(self, lines: int) -> None:
         self._done += lines

@@ -11,7 +11,6 @@ from vicw_runtime.operations.command import (
     DataDirOption,
     Place,
     PlatformOption,
-    ServerOption,
     run_command,
     tenant_name,
 )
@@ -53,7 +52,6 @@ def build_command(
     tenant: TenantOption = None,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
-    url: ServerOption = None,
 ) -> None:
     """Build the mirror beside the existing one, then swap them. A server that has the data directory open does it.
 
@@ -62,7 +60,7 @@ def build_command(
     """
     from vicw_sleep.mirror.api import BUILD
 
-    _print_written(_run(ctx, BUILD, _request(path, viewer, tenant), Place(data_dir, platform, url)))
+    _print_written(_run(ctx, BUILD, _request(path, viewer, tenant), Place(data_dir, platform)))
 
 
 def sync_command(
@@ -72,7 +70,6 @@ def sync_command(
     tenant: TenantOption = None,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
-    url: ServerOption = None,
 ) -> None:
     """Build the mirror if there is none, or if the memory has changed since the last build.
 
@@ -80,7 +77,7 @@ def sync_command(
     """
     from vicw_sleep.mirror.api import SYNC
 
-    _print_written(_run(ctx, SYNC, _request(path, viewer, tenant), Place(data_dir, platform, url)))
+    _print_written(_run(ctx, SYNC, _request(path, viewer, tenant), Place(data_dir, platform)))
 
 
 def status_command(
@@ -90,12 +87,11 @@ def status_command(
     tenant: TenantOption = None,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
-    url: ServerOption = None,
 ) -> None:
     """Show the size of the mirror and whether it is up to date. Exit code 1 if it is not."""
     from vicw_sleep.mirror.api import STATUS
 
-    state = _run(ctx, STATUS, _request(path, viewer, tenant), Place(data_dir, platform, url), missing=1)
+    state = _run(ctx, STATUS, _request(path, viewer, tenant), Place(data_dir, platform), missing=1)
     out.print(f"{counted(state.items, 'item')} on {counted(state.pages, 'page')}", markup=False)
     if state.edited:
         edited = "1 page was" if state.edited == 1 else f"{state.edited} pages were"

@@ -24,6 +24,7 @@ from vicw_shared.errors import (
     ForbiddenError,
     InvalidInputError,
     MissingRecordError,
+    SettingsError,
     UnauthorizedError,
     UnavailableError,
     VicwError,
@@ -41,12 +42,14 @@ class CountRequest(Message):
     to: StrictInt = 3
     fails_at: StrictInt | None = None
     waits: bool = False
+    name: str = ""
 
 
 class Counted(Message):
     """One number."""
 
     number: StrictInt
+    name: str = ""
 
 
 class CountResult(Message):
@@ -64,7 +67,7 @@ async def count(memory: Memory, request: CountRequest, report: Report[Counted]) 
         if number == request.fails_at:
             raise MissingRecordError(f"there is no {number}")
         report.progress("counting", number, request.to)
-        report.item(Counted(number=number))
+        report.item(Counted(number=number, name=request.name))
     if request.waits:
         try:
             await asyncio.sleep(60)
@@ -125,6 +128,27 @@ def test_a_call_returns_the_result_and_reports_every_item() -> None:
     assert items == [*range(50)]
     assert steps[0] == ("counting", 0, 50)
     assert len(steps) < 50, "progress of the same moment is dropped"
+
+
+def test_a_name_may_hold_every_character_that_some_take_for_the_end_of_a_line() -> None:
+    name = "a\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029b"
+    items: list[str] = []
+    with served() as url:
+        call(
+            ServerAddress(url), COUNT, CountRequest(to=2, name=name), Report(item=lambda item: items.append(item.name))
+        )
+    assert items == [name, name]
+
+
+def test_a_key_is_sent_without_the_line_break_of_its_file_and_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VICW_API_KEY", f" {OWNER}\n")
+    assert ServerAddress.at("http://h").token == OWNER
+    monkeypatch.setenv("VICW_API_KEY", "one\ntwo")
+    with pytest.raises(SettingsError, match="VICW_API_KEY holds a line break") as raised:
+        ServerAddress.at("http://h")
+    assert "two" not in str(raised.value)
+    monkeypatch.setenv("VICW_API_KEY", "\n")
+    assert ServerAddress.at("http://h").token is None
 
 
 @pytest.mark.parametrize("fails_at", [0, 2])
