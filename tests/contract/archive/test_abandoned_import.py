@@ -159,11 +159,12 @@ async def test_a_running_import_stops_when_it_is_given_up(side: Side, store: Pat
         nonlocal writes
         writes += 1
         if writes == 10:
-            graph.write = write  # type: ignore[method-assign]
+            patch.undo()
             await (abandon_import(side) if ends else mark_abandoned(graph))
         return await write(*call)
 
-    graph.write = give_up_before_the_tenth  # type: ignore[method-assign]
+    patch = pytest.MonkeyPatch()
+    patch.setattr(graph, "write", give_up_before_the_tenth)
     with pytest.raises(StateConflictError, match="has given this import up"):
         await imported_in_small_batches(tmp_path / "one", side)
     if not ends:

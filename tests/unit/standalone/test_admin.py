@@ -15,6 +15,7 @@ import pytest
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import Memory, open_memory
 from unit.standalone.test_sleep_command import fill_with_turns
+from vicw_core.archive.import_marker import ImportMarker, put_mark
 from vicw_shared.clock import now
 from vicw_shared.model.keys import Right, mint
 from vicw_shared.ports import Steps
@@ -77,6 +78,15 @@ async def test_a_model_change_goes_on_without_the_connection_that_asked_for_it(c
             await asyncio.sleep(0.02)
     assert reindexing.work.result is not None
     assert (reindexing.work.result.model.name, following.cancelled()) == ("new", True)
+
+
+async def test_no_model_change_begins_while_an_import_is_incomplete(changeable: Memory) -> None:
+    graph = changeable.standalone.graph
+    await put_mark(graph, "t", ImportMarker("one", "today", ("t",)))
+    async with client(changeable) as http:
+        assert (await http.post("/admin/reindex", json={"model": "new"})).status_code == 409
+        await put_mark(graph, "t", None)
+        assert (await ask(http, "reindex", model="new"))["model"] == "new"
 
 
 async def test_admin_undo_restores_a_consolidation_step_once(store: Path) -> None:

@@ -101,9 +101,7 @@ async def run_export(stores: ArchiveStores, request: ExportRequest, report: Repo
 
 async def run_import(stores: ArchiveStores, request: ImportRequest, report: Report[NoItem]) -> ImportDone:
     """Validate an export, and import it. Raises as ``validate`` and ``import_archive`` do."""
-    if (await stores.graph.record.models()).change is not None:
-        command = "vicw reindex --platform" if stores.data_dir is None else "vicw reindex"
-        raise StateConflictError(f"A model change is in progress: let `{command}` finish it first")
+    await _require_no_change(stores)
     await stores.archive_indexes.require_engine()
     with ExitStack() as stack:
         folder = await in_thread(stack.enter_context, unpacked(Path(request.path)))
@@ -115,6 +113,7 @@ async def run_import(stores: ArchiveStores, request: ImportRequest, report: Repo
             **({"batch": _SERVED_BATCH} if _is_served(stores) else {}),
         )
         async with stores.without_jobs():
+            await _require_no_change(stores)  # one may have begun while the export was read
             done = await import_archive(archive, target, report.progress, restoring=request.restoring)
         manifest = archive.reader.manifest
     return ImportDone(
@@ -125,6 +124,12 @@ async def run_import(stores: ArchiveStores, request: ImportRequest, report: Repo
         other_keys=KEYS in manifest.files and not request.keys,
         violations=tuple(done.violations),
     )
+
+
+async def _require_no_change(stores: ArchiveStores) -> None:
+    if (await stores.graph.record.models()).change is not None:
+        command = "vicw reindex --platform" if stores.data_dir is None else "vicw reindex"
+        raise StateConflictError(f"A model change is in progress: let `{command}` finish it first")
 
 
 async def _validated(stores: ArchiveStores, folder: Path, progress: Progress) -> ValidatedArchive:

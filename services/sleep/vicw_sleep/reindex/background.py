@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import structlog
 
+from vicw_core.archive.import_marker import require_no_import
 from vicw_shared.errors import FatalError, FieldProblem, InvalidInputError, StateConflictError, VicwError
 from vicw_shared.ports import ModelIdentity
 from vicw_shared.progress import Progress
@@ -29,9 +30,11 @@ class BackgroundReindexing:
     async def start(self, name: str | None) -> None:
         """Begin to change to a model; without a name, resume the change in progress, or repair the index in use.
 
-        Raises InvalidInputError for an unavailable model, StateConflictError during another run.
+        Raises InvalidInputError for an unavailable model, StateConflictError during another run or an import: that
+        fills the index which the change would close.
         """
         self._require_idle()
+        await require_no_import(self._reindexing.graph.archive)
         try:
             await self._reindexing.require(name)
         except FatalError as error:
