@@ -1,7 +1,8 @@
 """Authentication and authorisation: the ``Authorization`` header is checked before the body is read.
 
 A bearer key identifies a tenant; between services without tenants a shared secret admits the caller. The tenant never
-comes from a request's body. A server that only this machine can reach needs no key.
+comes from a request's body. A server that only this machine can reach needs no key, if it is called by a name that
+nobody else can give to this machine.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from fastapi import Request, Response
 from fastapi.security import HTTPBearer
@@ -129,6 +131,17 @@ def tenant_of(request: Request) -> str:
     return tenant
 
 
+def _called(request: Request) -> str:
+    """Return the name by which a request calls this server; "" if it is none. Every browser sends one.
+
+    ``request.url`` is not asked: in place of a name that it takes for invalid it has the server's address.
+    """
+    try:
+        return urlsplit(f"//{request.headers.get('host', 'localhost')}").hostname or ""
+    except ValueError:
+        return ""
+
+
 class SecretGate(Gate):
     """Grants every right to requests with the secret, or to all requests if no secret is set."""
 
@@ -168,8 +181,14 @@ class KeyGate(Gate):
         self._owner_token = owner_token
 
     async def identify(self, request: Request) -> Caller:
-        """Return the caller by its key. If no key is required, a request without one has all rights."""
+        """Return the caller by its key. If no key is required, a request without one has all rights.
+
+        It must call this server by a name of this machine: a web page may have its own name resolve to loopback, and
+        its browser then takes this server for the page's own.
+        """
         if HEADER not in request.headers and not self.required:
+            if not is_loopback(_called(request)):
+                raise self._refused("host", "Without a key this server is called 127.0.0.1, [::1] or localhost")
             return Caller(self._tenant)
         token, owner_token = self._token(request), self._owner_token()
         if owner_token is not None and hmac.compare_digest(token.encode("latin-1"), owner_token.encode()):

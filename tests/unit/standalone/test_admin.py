@@ -36,7 +36,7 @@ async def changeable(store: Path) -> AsyncIterator[Memory]:
 def client(memory: Memory, host: str = "127.0.0.1") -> httpx.AsyncClient:
     memory.standalone.settings = replace(memory.standalone.settings, server=ServerSettings(host=host))
     transport = httpx.ASGITransport(create_standalone_app(memory.standalone))
-    return httpx.AsyncClient(transport=transport, base_url="http://test")
+    return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1")
 
 
 async def ask(http: httpx.AsyncClient, operation: str, **request: str) -> dict[str, Any]:

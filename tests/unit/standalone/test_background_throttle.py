@@ -68,7 +68,7 @@ async def test_maintenance_waits_for_a_running_question(
         await fill_with_turns(memory)
         standalone: Standalone = memory.standalone
         transport = httpx.ASGITransport(create_standalone_app(standalone))
-        async with httpx.AsyncClient(transport=transport, base_url="http://test") as http:
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as http:
             question = asyncio.create_task(http.post("/retrieve", json={"query": "what of round 3?"}))
             await embedder.asked.wait()
             night = asyncio.ensure_future(NIGHTS[task](standalone))

@@ -26,7 +26,7 @@ RANGES: dict[str, tuple[str, Callable[[float, float], bool]]] = {
 @pytest.fixture
 async def http(memory: Memory) -> AsyncIterator[httpx.AsyncClient]:
     transport = httpx.ASGITransport(create_standalone_app(memory.standalone))
-    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
         yield client
 
 

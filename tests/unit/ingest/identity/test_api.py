@@ -33,7 +33,7 @@ def person(name: str) -> str:
 async def client(memory: Memory) -> AsyncIterator[AsyncVicwClient]:
     await memory.ingest(*CHAT, extract="caller")
     transport = httpx.ASGITransport(create_standalone_app(memory.standalone))
-    async with AsyncVicwClient("http://vicw.test", transport=transport) as connected:
+    async with AsyncVicwClient("http://127.0.0.1", transport=transport) as connected:
         yield connected
 
 
@@ -113,7 +113,7 @@ async def test_an_unknown_context_lists_no_entities_or_candidates(client: AsyncV
 
 async def test_an_unknown_query_parameter_of_entities_is_refused(memory: Memory) -> None:
     transport = httpx.ASGITransport(create_standalone_app(memory.standalone))
-    async with httpx.AsyncClient(transport=transport, base_url="http://test") as http:
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as http:
         for path in ("/entities", "/entities/candidates"):
             answer = await http.get(path, params={"context": "ctx", "sub_type": "person"})
             assert answer.status_code == 422

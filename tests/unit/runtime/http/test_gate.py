@@ -70,7 +70,7 @@ def client_behind_gate(
         return tenant_of(request)
 
     app.include_router(router)
-    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test")
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1")
 
 
 async def add_key(ring: SqliteKeyRing, *rights: Right, tenant: str = "t") -> dict[str, str]:
@@ -107,6 +107,21 @@ async def test_requests_without_a_valid_key_get_401_before_body_parsing(ring: Sq
             assert answer.json()["type"].endswith("unauthorized")
             assert "vicw keys create" in answer.json()["detail"]
         assert (await client.post("/things", json={}, headers={"Authorization": good.replace("B", "b", 1)})).is_success
+
+
+async def test_without_a_key_a_server_answers_only_to_names_of_this_machine(ring: SqliteKeyRing) -> None:
+    headers = await add_key(ring, Right.INGEST)
+    async with client_behind_gate(ring, required=False) as client:
+        for host in ("127.0.0.1:8080", "localhost:8080", "LocalHost", "[::1]:8080"):
+            assert (await client.post("/things", json={}, headers={"Host": host})).status_code == 200, host
+        for host in ("page.example:8080", "127.0.0.1.page.example", "a_page.example", "192.168.1.2", "[::1", ""):
+            refused = await client.post("/things", json={}, headers={"Host": host})
+            assert (refused.status_code, "is called 127.0.0.1" in refused.text) == (401, True), host
+            assert (await client.get("/readyz", headers={"Host": host})).json() == {
+                "status": "ready",
+                "dependencies": [],
+            }
+            assert (await client.post("/things", json={}, headers={**headers, "Host": host})).status_code == 200, host
 
 
 async def test_a_key_without_the_right_is_refused(ring: SqliteKeyRing) -> None:

@@ -83,7 +83,7 @@ async def client() -> AsyncIterator[httpx.AsyncClient]:
 
     app = create_app(title="t", description="d", version="1", limits=LimitSettings(), probes={}, lifespan=lifespan)
     app.include_router(router)
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as opened:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as opened:
         yield opened
 
 
