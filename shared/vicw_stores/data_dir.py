@@ -6,6 +6,7 @@ import fcntl
 import os
 import secrets
 import shutil
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +18,7 @@ _LOCK = "vicw.lock"
 _OWN_FILES = {_LOCK, "graph.sqlite3", "models", "vicw.env"}
 _INDEX_SHARE = 0.5
 _TOKEN_BYTES = 32
+_TRIES, _RETRY_SECONDS = 3, 0.03
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ class DataDir:
         except OSError as error:
             raise DataDirError(f"{self.path} cannot be used as data directory: {error.strerror}") from error
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _take(lock)
         except OSError as error:
             holder = _read_lock_file(lock)[0] or "unknown"
             os.close(lock)
@@ -146,6 +148,19 @@ class DataDir:
             raise StorageFullError(
                 f"{self.path} has {free // 1048576} MiB free and needs {needed // 1048576} (VICW_MIN_FREE_MB). {advice}"
             )
+
+
+def _take(lock: int) -> None:
+    """Lock a lock file; wait a moment for a command that only asks who has it. Raises OSError if it is in use."""
+    for left in reversed(range(_TRIES)):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            if not left:
+                raise
+            time.sleep(_RETRY_SECONDS)
+        else:
+            return
 
 
 def _read_lock_file(lock: int) -> tuple[str, str, str]:

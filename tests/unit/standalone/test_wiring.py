@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
+import shutil
 import stat
 from pathlib import Path
 
@@ -10,7 +12,9 @@ import pytest
 
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import open_memory, settings_for
-from vicw_shared.errors import DataDirError, ModelMismatchError
+from vicw_runtime.operations import Opening
+from vicw_shared.errors import DataDirError, DataDirInUseError, MissingRecordError, ModelMismatchError
+from vicw_standalone.stores.opening import open_stores
 from vicw_standalone.wiring import Standalone
 from vicw_stores.data_dir import DataDir
 
@@ -66,3 +70,38 @@ async def test_jobs_run_again_after_a_caller_went_away_while_they_were_being_sto
             await caller
         assert len(jobs()) == 1
         assert jobs() != before
+
+
+def test_who_only_asks_which_server_has_a_directory_keeps_no_process_from_opening_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "one"
+    with DataDir(path):
+        pass
+    asking = (path / "vicw.lock").open()
+    fcntl.flock(asking, fcntl.LOCK_SH)
+    monkeypatch.setattr("vicw_stores.data_dir.time.sleep", lambda seconds: asking.close())
+    with DataDir(path), pytest.raises(DataDirInUseError):
+        DataDir(path).open()
+
+
+async def test_a_new_directory_for_which_everything_was_refused_is_removed_unless_another_has_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = DataDir(tmp_path / "one")
+    close = DataDir.close
+
+    def close_and_let_in(data_dir: DataDir) -> None:
+        close(data_dir)
+        if data_dir is not other:
+            other.open()
+
+    for lets_in in (True, False):
+        with monkeypatch.context() as patch, pytest.raises(MissingRecordError):
+            if lets_in:
+                patch.setattr(DataDir, "close", close_and_let_in)
+            async with open_stores(settings_for(other.path), Opening.NEW):
+                raise MissingRecordError("nothing to import")
+        assert other.path.exists() == lets_in
+        close(other)
+        shutil.rmtree(other.path, ignore_errors=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vicw_runtime.operations import Memory, Opening, Stores
@@ -47,11 +48,19 @@ async def open_stores(
                 is_unused = is_new and not await stores.graph.audit.count(Label.CONTEXT)
                 await stack.aclose()
                 if is_unused:  # what was to be stored was refused
-                    shutil.rmtree(settings.storage.data_dir, ignore_errors=True)
+                    _remove(settings.storage.data_dir)
                 raise
         else:
             async with _directory_memory(settings, half=opening is Opening.HALF) as memory:
                 yield memory
+
+
+def _remove(path: Path) -> None:
+    """Remove a data directory, unless another process has opened it since."""
+    from vicw_stores.data_dir import DataDir
+
+    with suppress(VicwError), DataDir(path):
+        shutil.rmtree(path, ignore_errors=True)
 
 
 async def _directory_stores(settings: StandaloneSettings, stack: AsyncExitStack, *, create: bool) -> OpenStores:
