@@ -58,6 +58,11 @@ def await_embedded(server: Server, passages: int) -> None:
     eventually(lambda: reindex_state(server), past, 120, "a change under way")
 
 
+def passages_waiting(server: Server) -> int:
+    answer = httpx.get(f"{server.url}/readyz", timeout=30, trust_env=False)
+    return int(answer.json()["passages_waiting"])
+
+
 def folders(server: Server) -> set[str]:
     return {path.name for path in server.data_dir.glob("vectors*")}
 
@@ -155,9 +160,11 @@ def test_a_server_killed_during_a_model_change_serves_the_old_model(server: Serv
     assert found(server, 1120) == ["i1120"]
 
 
+@pytest.mark.timeout(600)
 def test_an_offline_model_change_that_is_stopped_keeps_the_old_model(server: Server) -> None:
     for start in range(0, 1500, 500):  # more than the new model embeds before it is stopped
-        assert remember(server, *range(start, start + 500)).status_code == 201
+        assert remember(server, *range(start, start + 500), wait=False).status_code == 202
+    eventually(lambda: passages_waiting(server), lambda left: left == 0, 250, "all is embedded")
     assert server.stop() == 0
     for number in (signal.SIGINT, signal.SIGKILL):
         command = subprocess.Popen(
