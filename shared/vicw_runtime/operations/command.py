@@ -15,7 +15,7 @@ from vicw_runtime.logs import configure_logs
 from vicw_runtime.operations.client import ServerAddress, call
 from vicw_runtime.operations.console import fail, progress_bar
 from vicw_runtime.operations.memory import Stores
-from vicw_runtime.operations.operation import Opening, Operation, Report
+from vicw_runtime.operations.operation import Opening, Operation, Report, ignore
 from vicw_shared.errors import DataDirInUseError
 from vicw_shared.model.keys import tenant_flaw
 from vicw_shared.settings import LogSettings
@@ -66,10 +66,6 @@ class Access(Protocol):
         ...
 
 
-def _ignore(item: object) -> None:
-    """Ignore an item."""
-
-
 def run_command[Q: Message, R: Message, I: Message](
     ctx: typer.Context,
     operation: Operation[Any, Q, R, I],
@@ -77,7 +73,7 @@ def run_command[Q: Message, R: Message, I: Message](
     place: Place,
     *,
     progress: str = "working",
-    on_item: Callable[[I], None] = _ignore,
+    on_item: Callable[[I], None] = ignore,
 ) -> R:
     """Run an operation and return its result; ``on_item`` is called for each item, in order.
 

@@ -28,7 +28,7 @@ class NoItem(Message):
     """The items of an operation that reports none."""
 
 
-def _ignore(item: object) -> None:
+def ignore(item: object) -> None:
     """Ignore an item."""
 
 
@@ -40,7 +40,7 @@ class Report[I: Message]:
     """
 
     progress: Progress = silent
-    item: Callable[[I], None] = _ignore
+    item: Callable[[I], None] = ignore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,7 +54,7 @@ class ErasureSelection:
 
     @property
     def is_only_mentioned(self) -> bool:
-        """Whether it is of a person whom items of others mention, but whom nothing is by or about."""
+        """Whether items of others mention the person, and no item is by or about the person."""
         return bool(self.people) and self.mentioned > 0 and not self.count
 
 
