@@ -56,10 +56,6 @@ class ImportTarget:
     keys: KeyRing | None = None
     batch: int = 1000
 
-    def without_keys(self) -> ImportTarget:
-        """Return the target without the import of API keys."""
-        return replace(self, keys=None)
-
 
 @dataclass(slots=True)
 class ImportResult:

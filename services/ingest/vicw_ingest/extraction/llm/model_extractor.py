@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-import structlog
 from prometheus_client import Counter
 
 from vicw_core.text.untrusted_text import quote_untrusted
@@ -32,7 +31,6 @@ from vicw_shared.ports import Completion, Finish, LanguageModel, Prompt, Role
 from vicw_shared.settings import LlmSettings
 from vicw_shared.telemetry.stages import Stages
 
-_log = structlog.get_logger()
 _RETURNED_CHARS = 4000
 _REDUCED_PARTS = 20
 llm_stages = Stages("llm", "Time of language model calls: call is one answer, check its validation")

@@ -67,9 +67,6 @@ TITLE_GAIN = 0.3
 """Gain of a page that the question names, as a share of the best strength."""
 
 
-_NAMESAKES = 8
-
-
 async def reach_named_pages(question: SpreadContext, reached: ReachedItems) -> None:
     """Reach the Entity items whose title is in the question."""
     pages = await question.titled(sorted(question.phrases))
