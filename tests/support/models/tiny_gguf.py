@@ -9,8 +9,9 @@ from typing import Any
 import gguf
 import numpy as np
 
-from vicw_embedding.models.model_files import ModelFile, sha256
-from vicw_shared.embedding_models import EmbeddingModel, Pooling
+from vicw_embedding.models.digests import sha256
+from vicw_embedding.models.model_files import ModelFile
+from vicw_shared.embedding_models import EmbeddingModel, ModelFormat, Pooling
 
 SIZE = 1024
 BOS, EOS = 0, 2
@@ -131,6 +132,12 @@ def _write(
 
 def _card(path: Path, pooling: Pooling, smallest_size: int | None = None) -> ModelFile:
     card = EmbeddingModel(
-        name=path.stem, size=SIZE, pooling=pooling, max_tokens=512, licence="none", smallest_size=smallest_size
+        name=path.stem,
+        format=ModelFormat.GGUF,
+        size=SIZE,
+        pooling=pooling,
+        max_tokens=512,
+        licence="none",
+        smallest_size=smallest_size,
     )
     return ModelFile(card, path, sha256(path))
