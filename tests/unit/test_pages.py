@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-import click
 import pytest
 import typer.main
 
@@ -53,13 +53,13 @@ def test_commands_and_make_targets_of_pages_exist(page: str) -> None:
 
 def _is_command(words: list[str]) -> bool:
     """Whether the first words name a command: a group needs one of its own after it, or none at all."""
-    command: click.Command = typer.main.get_command(app)
+    command: Any = typer.main.get_command(app)
     for word in words:
-        if not isinstance(command, click.Group):
+        if not (commands := getattr(command, "commands", None)):
             break
-        if word not in command.commands:
+        if word not in commands:
             return False
-        command = command.commands[word]
+        command = commands[word]
     return True
 
 
