@@ -18,14 +18,14 @@ _VARINT, _EIGHT, _SIZED, _FOUR = 0, 1, 2, 5
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
+class GraphOutline:
     """The names of a graph's inputs, and the shape of each output; a size of the shape is None if it varies."""
 
     inputs: frozenset[str]
     outputs: dict[str, tuple[int | None, ...]]
 
 
-def read_outline(path: Path) -> Outline:
+def read_outline(path: Path) -> GraphOutline:
     """Return the outline of an ONNX file. Raises SettingsError if it is none, or cut off."""
     try:
         with path.open("rb") as file:
@@ -46,7 +46,7 @@ def read_outline(path: Path) -> Outline:
         raise SettingsError(f"{path} cannot be read: {error.strerror or error}") from error
     except (ValueError, IndexError) as error:
         raise SettingsError(f"{path} is not a readable ONNX file, or it is cut off: fetch it again") from error
-    return Outline(frozenset(inputs - constants), outputs)
+    return GraphOutline(frozenset(inputs - constants), outputs)
 
 
 def _fields(file: BinaryIO, start: int, end: int) -> Iterator[tuple[int, tuple[int, int]]]:
