@@ -1,7 +1,7 @@
 """Command groups of other packages.
 
 A package names a Typer application as an entry point of the group ``vicw.commands``; installing it is enough, and the
-entry point's name becomes the command's, in place of one of our own by that name::
+entry point's name becomes the command's. It is imported when it is chosen, and does not replace one of our own::
 
     [project.entry-points."vicw.commands"]
     bench = "vicw_bench.cli:app"
@@ -9,28 +9,45 @@ entry point's name becomes the command's, in place of one of our own by that nam
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 import typer
 
 from vicw_shared.errors import SettingsError
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
 GROUP = "vicw.commands"
-NOT_INSTALLED = {"bench": "vicw[bench] (in a checkout: make bench)"}
-"""Our own packages that an installation may lack: the command, and what installs it."""
+OPTIONAL = {
+    "bench": ("Measure: fidelity, speed, the write path, extraction.", "vicw[bench] (in a checkout: make bench)")
+}
+"""Our own packages that an installation may lack: the command's help, and what installs it."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of installed packages, and of those that are known and not installed.
+def summaries() -> dict[str, str]:
+    """Return the help of each command, by its name; the packages themselves are not imported."""
+    found = {name: f"Commands of the package {_package(entry)}." for name, entry in _found().items()}
+    return found | {name: text for name, (text, _) in OPTIONAL.items()}
 
-    A package that cannot be loaded leaves all other commands as they are: only its own one fails, with an error that
-    names the package and the reason.
+
+def register(app: typer.Typer, name: str) -> None:
+    """Add the command ``name`` of an installed package, or of one that is known and not installed; else nothing.
+
+    Of a package that cannot be loaded the command is added, too: it fails with an error that names the package and the
+    reason.
     """
-    found = {entry.name: entry for entry in sorted(entry_points(group=GROUP), key=_package)}
-    for name, entry in sorted(found.items()):
+    entry = _found().get(name)
+    if entry is not None:
         _add(app, name, entry)
-    for name in sorted(NOT_INSTALLED.keys() - found):
-        _refuse(app, name, f"vicw {name} is not installed here: install {NOT_INSTALLED[name]}")
+    elif name in OPTIONAL:
+        _refuse(app, name, f"vicw {name} is not installed here: install {OPTIONAL[name][1]}")
+
+
+def _found() -> dict[str, EntryPoint]:
+    from importlib.metadata import entry_points  # slow to import, and our own commands do not need it
+
+    return {entry.name: entry for entry in sorted(entry_points(group=GROUP), key=_package)}
 
 
 def _add(app: typer.Typer, name: str, entry: EntryPoint) -> None:
@@ -50,7 +67,7 @@ def _refuse(app: typer.Typer, name: str, reason: str) -> None:
 
     # Whatever is asked of the command, help included, the answer is the reason.
     taking_all = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
-    app.command(name, help=f"Not available: {reason}.", context_settings=taking_all)(refuse)
+    app.command(name, context_settings=taking_all)(refuse)
 
 
 def _package(entry: EntryPoint) -> str:
