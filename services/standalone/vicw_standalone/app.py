@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib.metadata import version
 
 import structlog
 from fastapi import FastAPI
@@ -13,7 +14,6 @@ from vicw_retrieval.api import create_router as retrieval_router
 from vicw_runtime.http import KeyGate, create_app, is_loopback
 from vicw_runtime.http.serve import serve as serve_app
 from vicw_runtime.operations.router import OperationServer
-from vicw_standalone import __version__
 from vicw_standalone.operations import OPERATIONS
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.wiring import Standalone
@@ -53,7 +53,7 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
     app = create_app(
         title="VICW",
         description=_DESCRIPTION,
-        version=__version__,
+        version=version("vicw"),
         limits=standalone.settings.limits,
         probes={
             "embedding": standalone.probe_embedding,

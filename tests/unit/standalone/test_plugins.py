@@ -69,15 +69,6 @@ def test_a_broken_package_fails_by_its_name_and_leaves_the_other_commands(
     )
 
 
-@pytest.mark.parametrize("rest", [[], ["--help"], ["fidelity", "--data", "sets", "--ablate"]], ids=" ".join)
-def test_bench_says_how_to_install_it(app: typer.Typer, monkeypatch: pytest.MonkeyPatch, rest: list[str]) -> None:
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [])
-    plugins.register(app, "bench")
-    assert refusal(app, "bench", *rest) == (
-        "vicw bench is not installed here: install vicw[bench] (in a checkout: make bench)"
-    )
-
-
 def test_the_list_of_commands_names_those_of_packages_without_importing_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

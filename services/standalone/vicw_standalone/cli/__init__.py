@@ -8,7 +8,6 @@ import typer
 
 from vicw_runtime.console import INTERRUPTED, problem
 from vicw_shared.errors import InvalidInputError, VicwError
-from vicw_standalone import __version__
 from vicw_standalone.cli.access import InstalledAccess
 from vicw_standalone.cli.commands import Commands
 
@@ -31,7 +30,9 @@ app = typer.Typer(
 
 def _print_version(is_given: bool) -> None:
     if is_given:
-        print(f"vicw {__version__}")
+        from importlib.metadata import version
+
+        print(f"vicw {version('vicw')}")
         raise typer.Exit
 
 

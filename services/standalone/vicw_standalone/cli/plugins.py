@@ -19,20 +19,19 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 GROUP = "vicw.commands"
-OPTIONAL = {
-    "bench": ("Measure: fidelity, speed, the write path, extraction.", "vicw[bench] (in a checkout: make bench)")
-}
-"""Our own packages that an installation may lack: the command's help, and what installs it."""
+_SUMMARIES = {"bench": "Measure: fidelity, speed, the write path, extraction."}
+"""Help of the commands of our own packages."""
 
 
 def summaries() -> dict[str, str]:
     """Return the help of each command, by its name; the packages themselves are not imported."""
-    found = {name: f"Commands of the package {_package(entry)}." for name, entry in _found().items()}
-    return found | {name: text for name, (text, _) in OPTIONAL.items()}
+    return {
+        name: _SUMMARIES.get(name, f"Commands of the package {_package(entry)}.") for name, entry in _found().items()
+    }
 
 
 def register(app: typer.Typer, name: str) -> None:
-    """Add the command ``name`` of an installed package, or of one that is known and not installed; else nothing.
+    """Add the command ``name`` of an installed package, if there is one.
 
     Of a package that cannot be loaded the command is added, too: it fails with an error that names the package and the
     reason.
@@ -40,8 +39,6 @@ def register(app: typer.Typer, name: str) -> None:
     entry = _found().get(name)
     if entry is not None:
         _add(app, name, entry)
-    elif name in OPTIONAL:
-        _refuse(app, name, f"vicw {name} is not installed here: install {OPTIONAL[name][1]}")
 
 
 def _found() -> dict[str, EntryPoint]:
