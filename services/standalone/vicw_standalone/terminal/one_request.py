@@ -9,16 +9,18 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from vicw_runtime.console import fail
+
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _CONNECT_SECONDS = 5.0
-_ANSWER_SECONDS = 120.0
 
 
-def post(path: str, body: Mapping[str, Any], url: str | None) -> dict[str, Any] | None:
+def post(path: str, body: Mapping[str, Any], url: str | None, *, seconds: float = 120.0) -> dict[str, Any] | None:
     """Return the answer of a server on this machine to one attempt; None where the client has to ask it.
 
     The client is for other machines (TLS, proxies), for a retry, and for whatever is no answer: it knows what each
-    failure means. Addresses and the key are those of the client; an answer that takes too long is not asked for again.
+    failure means. Addresses and the key are those of the client. An answer that takes more than ``seconds`` ends the
+    command: asked again, the server would work on it twice.
     """
     service = None if url else os.environ.get("VICW_RETRIEVE_URL")
     base = urlsplit(url or service or os.environ.get("VICW_URL") or "http://127.0.0.1:8080")
@@ -31,15 +33,13 @@ def post(path: str, body: Mapping[str, Any], url: str | None) -> dict[str, Any] 
         connection.connect()
     except (OSError, ValueError):
         return None
-    connection.sock.settimeout(_ANSWER_SECONDS)
+    connection.sock.settimeout(seconds)
     try:
         connection.request("POST", base.path.rstrip("/") + path, json.dumps(body).encode(), headers)
         response = connection.getresponse()
         answer = json.loads(response.read()) if response.status == http.client.OK else None
-    except TimeoutError as error:
-        from vicw_client import TimedOutError
-
-        raise TimedOutError(f"http://{base.netloc} did not answer in time") from error
+    except TimeoutError:
+        fail(f"http://{base.hostname}:{connection.port} did not answer in time")
     except (OSError, http.client.HTTPException, ValueError):
         return None
     finally:
