@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 _MEMORY = ".digests.json"
-_WORTH_REMEMBERING = 64 << 20
+LARGE_BYTES = 64 << 20
+"""Size of a file from which on its digest is remembered."""
 
 
 def of_file(path: Path, models_dir: Path) -> str:
@@ -19,7 +20,7 @@ def of_file(path: Path, models_dir: Path) -> str:
     That of a large file is remembered in ``models_dir``, if that can be written, until the file changes.
     """
     state = path.stat()
-    if state.st_size < _WORTH_REMEMBERING:
+    if state.st_size < LARGE_BYTES:
         return sha256(path)
     # The time of the last change of the inode cannot be set, unlike that of the content.
     key = f"{path.absolute()} {state.st_size} {state.st_ino} {state.st_mtime_ns} {state.st_ctime_ns}"

@@ -133,7 +133,7 @@ def test_the_digest_of_a_large_file_is_remembered_until_the_file_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[Path] = []
-    monkeypatch.setattr(digests, "_WORTH_REMEMBERING", 1)
+    monkeypatch.setattr(digests, "LARGE_BYTES", 1)
 
     def compute(path: Path) -> str:
         read.append(path)
