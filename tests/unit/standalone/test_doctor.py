@@ -143,6 +143,15 @@ def test_doctor_names_a_taken_port(store: Path) -> None:
     assert "VICW_PORT" in says
 
 
+def test_doctor_says_that_a_server_off_loopback_answers_to_any_name(store: Path) -> None:
+    def names(**fields: str) -> Finding:
+        return findings(replace(settings_of(store), server=ServerSettings(**fields)))["names"]
+
+    assert names().verdict is names(host="0.0.0.0", allowed_hosts="memory").verdict is Severity.FINE
+    found = names(host="0.0.0.0")
+    assert (found.verdict, found.fix and "VICW_ALLOWED_HOSTS" in found.fix) == (Severity.NOTE, True)
+
+
 def test_doctor_names_a_port_where_another_program_answers(store: Path) -> None:
     with serve_hub(Hub({})) as other:
         port = int(other.url.rpartition(":")[2])
