@@ -25,10 +25,6 @@ setup: .venv/.runtime ## Install what VICW needs into .venv (the first time buil
 serve: setup ## Set everything up, then serve on http://127.0.0.1:8080 (HOST=, PORT=)
 	$(BIN)/vicw serve --host $(HOST) --port $(PORT)
 
-.PHONY: bench
-bench: setup ## Add the command `vicw bench`, which measures (docs/bench.md)
-	scripts/setup --no-dev --inexact --extra bench
-
 ##@ The platform, in containers (SIZE=16gb for a large machine)
 
 .PHONY: up
@@ -88,10 +84,10 @@ format: dev ## Format the code
 clean: ## Remove .venv and caches; never your data
 	rm -rf .venv .tools .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
-INPUTS := uv.lock pyproject.toml $(wildcard shared/pyproject.toml client/pyproject.toml services/*/pyproject.toml)
+INPUTS := uv.lock pyproject.toml shared/pyproject.toml client/pyproject.toml
 
 .venv/.runtime: $(INPUTS)
-	scripts/setup --no-dev --inexact
+	scripts/setup --no-dev --inexact --extra gguf
 	@touch $@
 
 .venv/.dev: $(INPUTS)

@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from support.processes.server import Server, require_clean, temporary_directory
+from support.processes.server import Server, await_indexed, require_clean, temporary_directory
 from vicw_embedding.models import minilm
 
 type Serve = Callable[..., Server]
@@ -28,6 +28,7 @@ def server(models_dir: Path) -> Iterator[Server]:
         running.start()
         try:
             yield running
+            await_indexed(running)  # what the last test stored without waiting for it
         finally:
             code = running.stop(within=15)
         assert code == 0

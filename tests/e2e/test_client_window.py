@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from e2e.conftest import Serve
-from support.processes.server import Server, count_nodes, eventually, require_clean
+from support.processes.server import Server, await_indexed, count_nodes, require_clean
 from vicw_client import AsyncVicwClient, Retry, VicwClient
 
 pytestmark = pytest.mark.process
@@ -151,8 +151,7 @@ def test_the_documented_window_snippets_run(
 
 def _require_all_indexed_and_clean(server: Server) -> None:
     """All that was stored in the background is found, and the store is clean."""
-    ready = f"{server.url}/readyz"
-    eventually(lambda: httpx.get(ready).json()["passages_waiting"], lambda left: left == 0, 60, "nothing waits")
+    await_indexed(server)
     assert server.stop() == 0
     require_clean(server)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import random
 import shutil
 import sqlite3
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -19,7 +19,9 @@ from unit.standalone.test_forget_command import WORDS, files_with
 pytestmark = [pytest.mark.process, pytest.mark.crash, pytest.mark.timeout(1800)]
 
 _SECRET = "Quirin Zeltner keeps the vermilion lockbox under the third stair of the Halde observatory."
-_TRIES = 3
+_PARTS = (0.0, 0.3, 0.7)
+"""When to kill the server: shares of the time from the erasure's record to its end."""
+_POLL_SECONDS = 0.005
 
 
 def _fill(server: Server) -> None:
@@ -37,13 +39,25 @@ def _ids(server: Server, query: str) -> list[str]:
 
 
 def _begun(server: Server) -> bool:
-    """Return whether a killed server had recorded an erasure."""
+    """Return whether a server, running or killed, has recorded an erasure that has not ended."""
     with contextlib.closing(sqlite3.connect(server.data_dir / "graph.sqlite3")) as graph:
         return bool(graph.execute("SELECT count(*) FROM erasure").fetchone()[0])
 
 
+@contextlib.contextmanager
+def _forgetting(server: Server) -> Iterator[subprocess.Popen[str]]:
+    """Run the command beside a server; the block begins when its erasure is recorded, or when it has ended."""
+    command = [str(VICW), "forget", "item", "s", "--yes", "--data-dir", str(server.data_dir)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=server.environment
+    ) as process:
+        while process.poll() is None and not _begun(server):
+            time.sleep(_POLL_SECONDS)
+        yield process
+
+
 def test_a_server_killed_during_forget_answers_nothing_erased_and_resume_finishes(models_dir: Path) -> None:
-    draw, killed = random.Random(7), 0
+    killed = 0
     with temporary_directory() as directory:
         mirror = directory / "mirror"
         first = Server(directory / "data", models_dir, VICW_MIRROR_PATH=str(mirror))
@@ -52,13 +66,13 @@ def test_a_server_killed_during_forget_answers_nothing_erased_and_resume_finishe
         assert "s" in _ids(first, "Where is the vermilion lockbox?")
         assert first.stop() == 0
         assert run(first, "mirror", "build").returncode == 0
-        for name in (*(f"tried{n}" for n in range(_TRIES)), "whole"):
+        for name in (*(f"tried{part}" for part in _PARTS), "whole"):
             (directory / name).mkdir()
             shutil.copytree(first.data_dir, directory / name / "data")
             shutil.copytree(mirror, directory / name / "mirror")
         took = _forget_to_the_end(directory / "whole", models_dir)
-        for n in range(_TRIES):
-            killed += _forget_and_kill(directory / f"tried{n}", models_dir, took * draw.random())
+        for part in _PARTS:
+            killed += _forget_and_kill(directory / f"tried{part}", models_dir, took * part)
     assert killed, "each command had ended before its server was killed"
 
 
@@ -67,14 +81,15 @@ def _server(home: Path, models_dir: Path) -> Server:
 
 
 def _forget_to_the_end(home: Path, models_dir: Path) -> float:
-    """Erase beside a server; return how long it took. Nothing is left while the server still runs."""
+    """Erase beside a server; return how long it took from the record. Nothing is left while the server still runs."""
     server = _server(home, models_dir)
     server.start()
     try:
-        began = time.monotonic()
-        done = run(server, "forget", "item", "s", "--yes")
-        took = time.monotonic() - began
-        assert (done.returncode, "proven" in done.stdout) == (0, True), done.stdout + done.stderr
+        with _forgetting(server) as done:
+            began = time.monotonic()
+            output, errors = done.communicate()
+            took = time.monotonic() - began
+        assert (done.returncode, "proven" in output) == (0, True), output + errors
         assert files_with(home, WORDS) == {}, "the data directory, the mirror, and the log"
         found = _ids(server, "Where is the vermilion lockbox, and the amulet of Porto?")
         assert found
@@ -88,14 +103,11 @@ def _forget_to_the_end(home: Path, models_dir: Path) -> float:
 
 
 def _forget_and_kill(home: Path, models_dir: Path, seconds: float) -> bool:
-    """Kill a server ``seconds`` after the command began; return whether the command was still running."""
+    """Kill a server ``seconds`` after the erasure's record; return whether the command was still running."""
     server = _server(home, models_dir)
     server.start()
     try:
-        command = [str(VICW), "forget", "item", "s", "--yes", "--data-dir", str(server.data_dir)]
-        with subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=server.environment
-        ) as forgetting:
+        with _forgetting(server) as forgetting:
             try:
                 forgetting.wait(seconds)
             except subprocess.TimeoutExpired:

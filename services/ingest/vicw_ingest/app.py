@@ -19,7 +19,7 @@ def create_ingest_app(wiring: IngestWiring) -> FastAPI:
         title="VICW ingest",
         description="**Remember** with `POST /ingest`: items become durable memory, with their causes, order, agents "
         "and proof.",
-        version=version("vicw-ingest"),
+        version=version("vicw"),
         server=wiring.settings.server,
         limits=wiring.settings.limits,
         optional={"queue": wiring.queue.probe},  # workers poll by themselves, and a waiting request needs no queue

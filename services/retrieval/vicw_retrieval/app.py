@@ -19,7 +19,7 @@ def create_retrieval_app(wiring: RetrievalWiring) -> FastAPI:
         title="VICW retrieval",
         description="**Ask** with `POST /retrieve`: you get the right evidence with its causes, its order, who did "
         "it, and the raw text that proves it, within a budget you name.",
-        version=version("vicw-retrieval"),
+        version=version("vicw"),
         server=wiring.settings.server,
         limits=wiring.settings.limits,
     )

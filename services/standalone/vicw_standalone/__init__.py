@@ -1,3 +1,1 @@
 """VICW in one process: the ``vicw`` command, and the services wired to the embedded stores."""
-
-__version__ = "0.1.0"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib.metadata import version
 
 import structlog
 from fastapi import FastAPI
@@ -15,7 +16,6 @@ from vicw_runtime.http import KeyGate, create_app
 from vicw_runtime.http.serve import serve as serve_app
 from vicw_runtime.operations.router import OperationServer
 from vicw_shared.wire.host_names import is_loopback
-from vicw_standalone import __version__
 from vicw_standalone.operations import OPERATIONS
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.wiring import Standalone
@@ -55,7 +55,7 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
     app = create_app(
         title="VICW",
         description=_DESCRIPTION,
-        version=__version__,
+        version=version("vicw"),
         limits=standalone.settings.limits,
         probes={
             "embedding": standalone.probe_embedding,

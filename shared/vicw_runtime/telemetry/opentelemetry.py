@@ -26,7 +26,7 @@ try:
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 except ImportError as error:
     raise SettingsError(
-        f"VICW_TRACES_ENDPOINT is set, but {error.name} is not installed: install vicw-shared[traces], or unset it"
+        f"VICW_TRACES_ENDPOINT is set, but {error.name} is not installed: install vicw[traces], or unset it"
     ) from error
 
 _log = structlog.get_logger()
@@ -41,7 +41,7 @@ class OpenTelemetryRecorder:
 
     def __init__(self, provider: TracerProvider) -> None:
         self._provider = provider
-        self._tracer = provider.get_tracer("vicw", version("vicw-shared"))
+        self._tracer = provider.get_tracer("vicw", version("vicw"))
 
     @classmethod
     def to(cls, endpoint: str, service: str) -> OpenTelemetryRecorder:

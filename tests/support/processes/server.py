@@ -123,6 +123,17 @@ def run(server: Server, *arguments: str, within: float = 180.0) -> subprocess.Co
     return subprocess.run(command, capture_output=True, text=True, env=server.environment, timeout=within, check=False)
 
 
+def await_indexed(server: Server) -> None:
+    """Return once nothing of a running server waits to be indexed."""
+    ready = f"{server.url}/readyz"
+    eventually(
+        lambda: httpx.get(ready, trust_env=False).json().get("passages_waiting"),
+        lambda left: left == 0,
+        60,
+        "nothing waits",
+    )
+
+
 def require_clean(server: Server) -> None:
     """Stopped, the store keeps all its invariants and nothing waits to be indexed."""
     report = run(server, "check")

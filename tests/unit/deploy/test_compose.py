@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
+import grimp
 import pytest
 import yaml
 
@@ -24,9 +27,29 @@ def _compose() -> dict[str, Any]:
     return content
 
 
+MANIFEST: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 SERVICES: dict[str, dict[str, Any]] = _compose()["services"]
 LASTING = {name: service for name, service in SERVICES.items() if name not in ONE_SHOTS}
 RUNNING = {name: service for name, service in LASTING.items() if "profiles" not in service}
+
+
+def _name(requirement: str) -> str:
+    return re.split(r"[^\w.-]", requirement)[0].lower().replace("_", "-")
+
+
+def _embedding_image() -> set[str]:
+    return set(map(_name, MANIFEST["dependency-groups"]["embedding-image"]))
+
+
+def _installed_with(names: set[str]) -> set[str]:
+    """Return these packages and all that they depend on, by the lock file."""
+    locked = tomllib.loads((ROOT / "uv.lock").read_text("utf-8"))["package"]
+    needs = {package["name"]: {one["name"] for one in package.get("dependencies", ())} for package in locked}
+    found: set[str] = set()
+    while names:
+        found |= names
+        names = {need for name in names for need in needs[name]} - found
+    return found
 
 
 def _resolve(text: str, variables: dict[str, str]) -> str:
@@ -199,25 +222,37 @@ def test_tracing_variables_are_passed_through_only_if_set(name: str) -> None:
 
 def test_both_images_install_the_traces_extra() -> None:
     dockerfile = (ROOT / "deploy/Dockerfile").read_text("utf-8")
-    packages = re.findall(r'ARG PACKAGES="(.*)"', dockerfile)
-    installs = re.findall(r"uv sync .*", dockerfile.replace("${PACKAGES}", packages[0]))
-    assert len(installs) == 4
-    assert all("--extra traces" in install for install in installs)
+    (extras,) = re.findall(r'ARG EXTRAS="(.*)"', dockerfile)
+    assert "--extra traces" in extras
+    assert dockerfile.count("${EXTRAS}") == 2
+    assert _embedding_image() >= {_name(one) for one in MANIFEST["project"]["optional-dependencies"]["traces"]}
 
 
 def test_the_images_are_built_from_every_manifest_of_the_workspace() -> None:
     dockerfile = (ROOT / "deploy/Dockerfile").read_text("utf-8")
-    members = [ROOT / "shared", ROOT / "client", *(path.parent for path in ROOT.glob("services/*/pyproject.toml"))]
-    names = [str(member.relative_to(ROOT)) for member in members]
-    assert [name for name in names if f"COPY {name}/pyproject.toml {name}/\n" not in dockerfile] == []
+    members = MANIFEST["tool"]["uv"]["workspace"]["members"]
+    assert [name for name in members if f"COPY {name}/pyproject.toml {name}/\n" not in dockerfile] == []
 
 
-def test_the_platform_image_has_the_extractor_that_vicw_installs() -> None:
-    dockerfile = (ROOT / "deploy/Dockerfile").read_text("utf-8")
-    installed = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
-    (packages,) = re.findall(r'ARG PACKAGES="(.*)"', dockerfile)
-    assert {"vicw-standalone", "vicw-english"} <= set(installed)
-    assert set(installed) <= set(re.findall(r"--package ([\w-]+)", packages))
+def test_the_embedding_image_has_what_its_programs_import() -> None:
+    product = ("vicw_shared", "vicw_core", "vicw_stores", "vicw_runtime", "vicw_embedding")
+    graph = grimp.build_graph(*product, include_external_packages=True, cache_dir=None)
+    modules = {
+        module
+        for program in ("vicw_embedding.__main__", "vicw_embedding.fetch")
+        for module in graph.find_upstream_modules(program)
+    }
+    outside = {module for module in modules if not module.startswith("vicw_")} - sys.stdlib_module_names
+    assert "fastapi" in outside
+    provided = _installed_with(_embedding_image())
+    by_module = packages_distributions()
+    assert [module for module in sorted(outside) if provided.isdisjoint(map(_name, by_module[module]))] == []
+
+
+def test_the_embedding_image_gets_nothing_that_vicw_does_not_have() -> None:
+    project = MANIFEST["project"]
+    known = [*project["dependencies"], *(one for extra in project["optional-dependencies"].values() for one in extra)]
+    assert _embedding_image() <= set(map(_name, known))
 
 
 def test_dockerfile_and_setup_script_pin_the_same_uv_version() -> None:

@@ -66,12 +66,3 @@ def test_a_broken_package_fails_by_its_name_and_leaves_the_other_commands(
     assert told == (
         f"the command 'weather' of the package 'weather-memory' (weather_memory:app) cannot be loaded: {reason}"
     )
-
-
-@pytest.mark.parametrize("rest", [[], ["--help"], ["fidelity", "--data", "sets", "--ablate"]], ids=" ".join)
-def test_bench_says_how_to_install_it(app: typer.Typer, monkeypatch: pytest.MonkeyPatch, rest: list[str]) -> None:
-    monkeypatch.setattr(plugins, "entry_points", lambda group: [])
-    plugins.register(app)
-    assert refusal(app, "bench", *rest) == (
-        "vicw bench is not installed here: install vicw[bench] (in a checkout: make bench)"
-    )

@@ -55,7 +55,7 @@ def create_app(engine: ChatEngine, gate: http.Gate, limits: LimitSettings, guard
     app = http.create_app(
         title="VICW language model",
         description="One GGUF on the OpenAI chat wire; answers are constrained to a JSON schema.",
-        version=version("vicw-embedding"),
+        version=version("vicw"),
         limits=limits,
         probes={"model": alive},
         lifespan=lifespan,

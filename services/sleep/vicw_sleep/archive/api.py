@@ -88,7 +88,7 @@ async def run_export(stores: ArchiveStores, request: ExportRequest, report: Repo
     selection = ExportSelection(tenant=request.tenant, context=request.context, keys=keys)
     with ArchiveWriter(Path(request.to)) as writer:
         manifest = await export(
-            source, writer, load_registries(), selection, program=version("vicw-sleep"), progress=report.progress
+            source, writer, load_registries(), selection, program=version("vicw"), progress=report.progress
         )
     return ExportResult(
         nodes=manifest.rows(manifest.node_files),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib.metadata import version
 
 import typer
 from pydantic import ValidationError
@@ -17,7 +18,6 @@ from vicw_sleep.archive import cli as archive
 from vicw_sleep.check import cli as check
 from vicw_sleep.mirror import cli as mirror
 from vicw_sleep.reindex import cli as reindex
-from vicw_standalone import __version__
 from vicw_standalone.cli import entities, plugins, retrieve, serve, sleep
 from vicw_standalone.cli.access import InstalledAccess
 from vicw_standalone.doctor import cli as doctor
@@ -62,7 +62,7 @@ for group in (
 
 def _print_version(is_given: bool) -> None:
     if is_given:
-        print(f"vicw {__version__}")
+        print(f"vicw {version('vicw')}")
         raise typer.Exit
 
 

@@ -16,12 +16,10 @@ import typer
 from vicw_shared.errors import SettingsError
 
 GROUP = "vicw.commands"
-NOT_INSTALLED = {"bench": "vicw[bench] (in a checkout: make bench)"}
-"""Our own packages that an installation may lack: the command, and what installs it."""
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands of installed packages, and of those that are known and not installed.
+    """Add the commands of installed packages.
 
     A package that cannot be loaded leaves all other commands as they are: only its own one fails, with an error that
     names the package and the reason.
@@ -29,8 +27,6 @@ def register(app: typer.Typer) -> None:
     found = {entry.name: entry for entry in sorted(entry_points(group=GROUP), key=_package)}
     for name, entry in sorted(found.items()):
         _add(app, name, entry)
-    for name in sorted(NOT_INSTALLED.keys() - found):
-        _refuse(app, name, f"vicw {name} is not installed here: install {NOT_INSTALLED[name]}")
 
 
 def _add(app: typer.Typer, name: str, entry: EntryPoint) -> None:

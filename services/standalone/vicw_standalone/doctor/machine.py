@@ -79,7 +79,7 @@ def extractor(settings: StandaloneSettings) -> Finding:
         return Finding("extractor", Severity.FINE, f"{entry.name} ({entry.value})")
     if name == NO_EXTRACTOR:
         return Finding("extractor", Severity.FINE, NOTHING_EXTRACTED)
-    return Finding("extractor", Severity.NOTE, NOTHING_EXTRACTED, "Install one: `vicw-english` reads English")
+    return Finding("extractor", Severity.NOTE, NOTHING_EXTRACTED, "Install `vicw` again: it brings the one for English")
 
 
 def room(settings: StandaloneSettings) -> Finding:

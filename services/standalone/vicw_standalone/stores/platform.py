@@ -21,7 +21,7 @@ def read_platform() -> PlatformSettings:
         from vicw_runtime.platform.settings import PlatformSettings
     except ImportError as error:
         raise SettingsError(
-            f"{error.name} is not installed: install vicw-standalone[platform], or use an image of the platform"
+            f"{error.name} is not installed: install vicw[platform], or use an image of the platform"
         ) from error
     with named_by_variable():
         return PlatformSettings.read()

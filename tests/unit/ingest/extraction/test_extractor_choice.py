@@ -107,4 +107,4 @@ def test_doctor_notes_that_no_extractor_is_installed(store: Path, monkeypatch: p
     monkeypatch.setattr("vicw_shared.extensions.entry_points", lambda group: ())
     (found,) = [one for one in examine(settings_for(store)) if one.what == "extractor"]
     assert (found.verdict, found.detail) == (Severity.NOTE, NOTHING_EXTRACTED)
-    assert "vicw-english" in found.fix
+    assert "Install `vicw` again" in found.fix

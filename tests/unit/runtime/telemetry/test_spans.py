@@ -267,4 +267,4 @@ except SettingsError as error:
     print(error.detail)
 """
     printed = run(code, VICW_TRACES_ENDPOINT="http://127.0.0.1:4318")
-    assert "install vicw-shared[traces], or unset it" in printed
+    assert "install vicw[traces], or unset it" in printed
