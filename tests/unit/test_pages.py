@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -51,15 +52,23 @@ def test_commands_and_make_targets_of_pages_exist(page: str) -> None:
     assert [target for target in _TARGET.findall(shown) if target not in _targets()] == []
 
 
+@pytest.mark.parametrize("page", _PAGES)
+def test_extras_of_pages_exist(page: str) -> None:
+    extras = tomllib.loads(_read("pyproject.toml"))["project"]["optional-dependencies"]
+    named = ",".join(re.findall(r"\bvicw\[([a-z,]+)\]", _read(page))).split(",")
+    assert set(named) - {""} <= set(extras)
+
+
 def _is_command(words: list[str]) -> bool:
     """Whether the first words name a command: a group needs one of its own after it, or none at all."""
     command: Any = typer.main.get_command(app)
+    context = command.make_context("vicw", [], resilient_parsing=True)
     for word in words:
-        if not (commands := getattr(command, "commands", None)):
+        if not hasattr(command, "list_commands"):
             break
-        if word not in commands:
+        if word not in command.list_commands(context):
             return False
-        command = commands[word]
+        _, command, _ = command.resolve_command(context, [word])
     return True
 
 
