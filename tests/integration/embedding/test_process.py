@@ -210,10 +210,15 @@ def test_the_embedding_server_listens_on_a_port_and_stops_on_sigterm(
         assert line.startswith("vicw-embedding ready http://127.0.0.1:"), line
         address = line.split()[-1]
         answer = httpx.post(f"{address}/v1/embeddings", json={"input": "time"}, timeout=30)
+        foreign = [
+            httpx.post(f"{address}/v1/embeddings", json={"input": "time"}, headers=headers).status_code
+            for headers in ({"Host": "page.example"}, {"Origin": "http://page.example"})
+        ]
         server.terminate()
         code = server.wait(20)
 
     assert len(answer.json()["data"][0]["embedding"]) == 1024
+    assert foreign == [421, 403]
     assert code == 0
 
 

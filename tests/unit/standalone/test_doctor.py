@@ -143,6 +143,16 @@ def test_doctor_names_a_taken_port(store: Path) -> None:
     assert "VICW_PORT" in says
 
 
+def test_doctor_says_that_a_server_off_loopback_answers_to_any_name(store: Path) -> None:
+    def names(host: str, allowed_hosts: str = "") -> Finding:
+        server = ServerSettings(host=host, allowed_hosts=allowed_hosts)
+        return findings(replace(settings_of(store), server=server))["names"]
+
+    assert names("127.0.0.1").verdict is names("0.0.0.0", "memory").verdict is Severity.FINE
+    found = names("0.0.0.0")
+    assert (found.verdict, found.fix and "VICW_ALLOWED_HOSTS" in found.fix) == (Severity.NOTE, True)
+
+
 def test_doctor_names_a_port_where_another_program_answers(store: Path) -> None:
     with serve_hub(Hub({})) as other:
         port = int(other.url.rpartition(":")[2])
