@@ -164,6 +164,8 @@ class ModelProcess(ABC):
     def _environment(self) -> dict[str, str]:
         prefix, values = self._settings()
         others = {name: value for name, value in os.environ.items() if not name.startswith(prefix)}
+        # Otherwise the C library keeps a pool of freed memory for each thread of a lane.
+        others.setdefault("MALLOC_ARENA_MAX", "2")
         return others | {f"{prefix}{key}": str(value) for key, value in values.items() if value is not None}
 
     @abstractmethod
