@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from vicw_core.index.wrapper import WRAPPER_VERSION
 from vicw_embedding.models import digests, minilm
 from vicw_embedding.models.cards import read_gguf_card, read_onnx_card
-from vicw_shared.embedding_models import MODELS, EmbeddingModel, ModelFormat
+from vicw_shared.embedding_models import CONVERTED_MINILM, MODELS, EmbeddingModel, ModelFormat
 from vicw_shared.errors import SettingsError
 from vicw_shared.ports import ModelIdentity
 
@@ -81,6 +81,20 @@ def location(card: EmbeddingModel, models_dir: Path) -> Path:
     return models_dir / Path(card.file).name
 
 
+def find_by_identity(known: ModelIdentity, models_dir: Path) -> Path | None:
+    """Return the GGUF file in ``models_dir`` that made the vectors of a store, if it is there.
+
+    Only its path names it: no registered name does, or no longer.
+    """
+    for path in sorted(models_dir.glob("*.gguf")):
+        try:
+            if digests.of_file(path, models_dir) == known.digest and read_card(path).name == known.name:
+                return path
+        except (OSError, SettingsError):
+            continue
+    return None
+
+
 def engine_problem(card: EmbeddingModel) -> str | None:
     """Return what to do if the engine that runs this model is not installed; None if it is."""
     if importlib.util.find_spec(_ENGINES[card.format]) is not None:
@@ -107,7 +121,9 @@ def read_card(path: Path) -> EmbeddingModel:
     """Return the card of a GGUF or ONNX file, from what it says of itself. Raises SettingsError if it is no embedding
     model.
     """
-    return read_gguf_card(path) if _is_gguf(path) else read_onnx_card(path)
+    if not _is_gguf(path):
+        return read_onnx_card(path)
+    return CONVERTED_MINILM if path.name == CONVERTED_MINILM.file else read_gguf_card(path)
 
 
 def _installed_folder() -> Path:
