@@ -89,7 +89,7 @@ MODELS: dict[str, EmbeddingModel] = {
     for model in (
         EmbeddingModel(
             name=DEFAULT_MODEL,
-            format=ModelFormat.GGUF,
+            format=ModelFormat.ONNX,
             size=384,
             pooling=Pooling.MEAN,
             max_tokens=256,

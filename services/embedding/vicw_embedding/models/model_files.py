@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vicw_core.index.wrapper import WRAPPER_VERSION
-from vicw_embedding.models import digests, minilm
+from vicw_embedding.models import digests
 from vicw_embedding.models.cards import read_gguf_card, read_onnx_card
 from vicw_shared.embedding_models import CONVERTED_MINILM, MODELS, EmbeddingModel, ModelFormat
 from vicw_shared.errors import SettingsError
@@ -72,8 +72,6 @@ def location(card: EmbeddingModel, models_dir: Path) -> Path:
     """Return where the file of a registered model is, or would be after a pull. Raises SettingsError if it comes with
     a package that is not installed.
     """
-    if card.file is None and card.format is ModelFormat.GGUF:
-        return minilm.ensure(models_dir)
     if card.file is None:
         return _installed_folder() / "model.onnx"
     if card.format is ModelFormat.ONNX:

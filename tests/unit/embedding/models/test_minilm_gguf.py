@@ -5,13 +5,12 @@ from pathlib import Path
 import gguf
 import pytest
 
+from support.models import minilm_gguf as conversion
 from support.models.reference_bert import ReferenceBert
 from vicw_embedding.engine.engine import Engine
-from vicw_embedding.models import minilm as conversion
 from vicw_embedding.models.cards import read_gguf_card
 from vicw_embedding.models.digests import sha256
 from vicw_embedding.models.model_files import ModelFile, read_card
-from vicw_shared.errors import SettingsError
 from vicw_shared.ports.embedder import Lane
 
 TEXTS = [
@@ -75,10 +74,3 @@ def test_a_conversion_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(ZeroDivisionError):
         conversion.ensure(tmp_path)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_missing_minilm_package_names_the_model_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conversion, "PACKAGE", "gt-no-such-package")
-
-    with pytest.raises(SettingsError, match="VICW_EMBEDDING_MODEL"):
-        conversion.ensure(tmp_path)
