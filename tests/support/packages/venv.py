@@ -17,11 +17,12 @@ INSTALL_SECONDS = 600.0
 def find_python(version: str) -> Path:
     """Return a Python of this version that runs; skips the test if there is none."""
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
-    found = [shutil.which(f"python{version}"), *sorted(pyenv.glob(f"{version}.*/bin/python3"))]
-    for python in filter(None, found):  # pyenv's shims may be on PATH and not run
+    found = sorted(pyenv.glob(f"{version}.*/bin/python3"))
+    on_path = shutil.which(f"python{version}")
+    for python in ([Path(on_path)] if on_path else []) + found:  # pyenv's shims may be on PATH and not run
         done = subprocess.run([python, "-c", "import venv"], capture_output=True, timeout=60, check=False)
         if done.returncode == 0:
-            return Path(python)
+            return python
     pytest.skip(f"Python {version} is not installed")
 
 
@@ -37,7 +38,11 @@ class Venv:
     def environment(self, **variables: str) -> dict[str, str]:
         """Return the variables of a user of this environment alone."""
         kept = {name: os.environ[name] for name in ("LANG", "SSL_CERT_FILE", "TMPDIR") if name in os.environ}
-        return kept | {"PATH": str(self.bin), "HOME": str(self.home), "CC": "false", "CXX": "false"} | variables
+        return (
+            kept
+            | {"PATH": str(self.bin), "HOME": str(self.home), "CC": "false", "CXX": "false", "VICW_EMBEDDER": "none"}
+            | variables
+        )
 
     def pip_install(self, *arguments: str | Path) -> None:
         """Run ``pip install`` as whoever runs the tests has it set up: their index and their cache."""
@@ -77,7 +82,7 @@ class Venv:
     def serve(self, **variables: str) -> Iterator[str]:
         """Run ``vicw serve`` on a free port; yields its address."""
         environment = self.environment(PYTHONUNBUFFERED="1", **variables)
-        command = [self.bin / "vicw", "serve", "--port", "0"]
+        command: list[str | Path] = [self.bin / "vicw", "serve", "--port", "0"]
         with (
             (self.home / "serve.log").open("wb") as log,
             subprocess.Popen(command, cwd=self.home, env=environment, stdout=subprocess.PIPE, stderr=log) as process,
