@@ -21,15 +21,6 @@ REMOTE_LOAD_SECONDS = 10.0
 _POLL_SECONDS = 0.02
 
 
-type Yield = Callable[[], Awaitable[None]]
-"""Awaited between two steps of a long operation."""
-
-
-async def yield_to_event_loop() -> None:
-    """Yield to the event loop only, without throttling."""
-    await asyncio.sleep(0)
-
-
 class BackgroundThrottle:
     """Tracks foreground requests and the running background step of one event loop."""
 

@@ -11,7 +11,9 @@
     │   ├── StateConflictError      409  contradicts stored data or work in progress
     │   ├── MissingRecordError      404  there is no such record
     │   ├── UnauthorizedError       401  no valid key
-    │   └── ForbiddenError          403  the key lacks a right
+    │   ├── ForbiddenError          403  the key lacks a right
+    │   ├── ForeignHostError        421  called by a name that is not the server's
+    │   └── ForeignOriginError      403  sent by a browser for another site's web page
     ├── RetryableError          send the same request again later
     │   ├── UnavailableError        503  a dependency is down; carries its name
     │   ├── OverloadedError         429  a queue is full
@@ -122,6 +124,22 @@ class ForbiddenError(FixableError):
     slug = "forbidden"
     status = 403
     title = "The key does not allow this"
+
+
+class ForeignHostError(FixableError):
+    """The request calls the server by a name that is not the server's; the detail names the setting."""
+
+    slug = "foreign-host"
+    status = 421
+    title = "This server does not answer to this name"
+
+
+class ForeignOriginError(FixableError):
+    """A browser sent the request for a web page of another site; the detail names the setting."""
+
+    slug = "foreign-origin"
+    status = 403
+    title = "Web pages of other sites may not call this server"
 
 
 class RetryableError(VicwError):

@@ -134,7 +134,7 @@ def test_the_window_example_echoes_resumes_and_needs_a_model_url(server: Server,
 
 
 @pytest.mark.parametrize(
-    ("page", "last"), [("README.md", "What was my sister's cat called?"), ("docs/client.md", "Hello")]
+    ("page", "last"), [("docs/quickstart.md", "What was my sister's cat called?"), ("docs/client.md", "Hello")]
 )
 def test_the_documented_window_snippets_run(
     server: Server, page: str, last: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

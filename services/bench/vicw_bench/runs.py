@@ -27,8 +27,8 @@ from vicw_bench.speed.retrieve import SpeedReport, identity_of, measure_speed
 from vicw_bench.speed.synthetic import Chat
 from vicw_bench.targets import store_key
 from vicw_client import VicwClientError
+from vicw_runtime.console import err, fail, out
 from vicw_runtime.logs import configure_logs
-from vicw_runtime.operations.console import err, fail, out
 from vicw_shared.progress import Progress
 from vicw_shared.settings import LogSettings
 from vicw_shared.wire.ingest import Extract, IngestRequest

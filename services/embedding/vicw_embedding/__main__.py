@@ -26,6 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _serve(options: argparse.Namespace) -> None:
     from vicw_embedding import wiring
     from vicw_embedding.app import create_app
+    from vicw_runtime.browser_guard import BrowserGuard
     from vicw_runtime.logs import configure_logs
     from vicw_runtime.telemetry.tracing import start_traces, stop_traces
 
@@ -35,11 +36,12 @@ def _serve(options: argparse.Namespace) -> None:
         traces = TraceSettings()
     host, port = options.host or server.host, server.port if options.port is None else options.port
     access_gate = gate(embedding.api_key, "VICW_EMBEDDING_API_KEY", None if options.uds else host)
+    guard = None if options.uds else BrowserGuard.of(server, host)
     configure_logs(log)
     start_traces(traces, "vicw-embedding")
     served = wiring.load(embedding, wiring.models_dir(embedding, storage))
     try:
-        listen(create_app(served, access_gate, limits), options.uds, host, port, server.shutdown_seconds)
+        listen(create_app(served, access_gate, limits, guard), options.uds, host, port, server.shutdown_seconds)
     finally:
         served.close()
         stop_traces()

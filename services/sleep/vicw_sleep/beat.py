@@ -45,7 +45,7 @@ def main() -> int:
     """Tick until SIGTERM or SIGINT; return the exit code."""
     try:
         settings = SleepServiceSettings.read()
-        serve_metrics(settings.metrics)
+        serve_metrics(settings.metrics, settings.server)
     except VicwError as error:
         print(f"error: {error.detail}", file=sys.stderr)
         return exit_codes.FATAL

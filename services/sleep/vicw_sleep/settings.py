@@ -16,6 +16,7 @@ from vicw_shared.settings import (
     MirrorSettings,
     RedisSettings,
     ResolveSettings,
+    ServerSettings,
     SleepSettings,
     TraceSettings,
     WorkerSettings,
@@ -27,6 +28,7 @@ from vicw_shared.settings.variables import named_by_variable
 class SleepServiceSettings:
     """All settings of the sleep worker and its clock."""
 
+    server: ServerSettings
     platform: PlatformSettings
     ingest: IngestSettings
     llm: LlmSettings
@@ -47,6 +49,7 @@ class SleepServiceSettings:
         """Read the environment. Raises SettingsError."""
         with named_by_variable():
             return cls(
+                ServerSettings(),
                 PlatformSettings.read(),
                 IngestSettings(),
                 LlmSettings(),

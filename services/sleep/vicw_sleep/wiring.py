@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from vicw_runtime.background_throttle import RemoteLoadThrottle, throttled, yield_to_event_loop
+from vicw_runtime.background_throttle import RemoteLoadThrottle, throttled
 from vicw_runtime.model_servers.openai_language import open_language_model
 from vicw_runtime.operations import Memory
 from vicw_runtime.platform.wiring import PlatformWiring
 from vicw_runtime.queue.celery_queue import EXTRACT, EXTRACT_QUEUE, CeleryQueue
 from vicw_runtime.throttled_indexes import throttled_indexes
+from vicw_shared.progress import yield_to_event_loop
 from vicw_sleep.consolidation.job import consolidation_of
 from vicw_sleep.consolidation.service import Consolidation
 from vicw_sleep.mirror.service import Mirror

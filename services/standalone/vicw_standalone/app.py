@@ -11,9 +11,11 @@ from fastapi import FastAPI
 
 from vicw_ingest.api import create_router as ingest_router
 from vicw_retrieval.api import create_router as retrieval_router
-from vicw_runtime.http import KeyGate, create_app, is_loopback
+from vicw_runtime.browser_guard import BrowserGuard
+from vicw_runtime.http import KeyGate, create_app
 from vicw_runtime.http.serve import serve as serve_app
 from vicw_runtime.operations.router import OperationServer
+from vicw_shared.wire.host_names import is_loopback
 from vicw_standalone.operations import OPERATIONS
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.wiring import Standalone
@@ -61,6 +63,7 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
             "vectors": standalone.probe_vectors,
         },
         lifespan=lifespan,
+        guard=BrowserGuard.of(server),
         gate=gate,
         describe=standalone.describe,
         more_metrics=standalone.embedding_metrics,

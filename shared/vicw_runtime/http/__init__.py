@@ -1,8 +1,9 @@
 """HTTP layer shared by all services: bodies, problem documents, probes, metrics, request ids."""
 
-from vicw_runtime.http.app import PROBES, Probe, create_app
+from vicw_runtime.http.app import Probe, create_app
 from vicw_runtime.http.body import StrictRoute
-from vicw_runtime.http.gate import Gate, KeyGate, SecretGate, bearer_scheme, is_loopback, tenant_of
+from vicw_runtime.http.gate import Gate, KeyGate, SecretGate, bearer_scheme, tenant_of
+from vicw_runtime.http.middleware import PROBES
 from vicw_runtime.http.problems import refusals
 
 __all__ = [
@@ -14,7 +15,6 @@ __all__ = [
     "StrictRoute",
     "bearer_scheme",
     "create_app",
-    "is_loopback",
     "refusals",
     "tenant_of",
 ]

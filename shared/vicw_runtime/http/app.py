@@ -3,41 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 
-import structlog
 from fastapi import FastAPI, Request, Response, Security
 from fastapi.responses import PlainTextResponse
 from fastapi_offline import FastAPIOffline
-from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, Counter, Histogram, generate_latest
-from starlette.requests import ClientDisconnect
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, generate_latest
+from starlette.middleware.cors import CORSMiddleware
 
+from vicw_runtime.browser_guard import BrowserGuard
 from vicw_runtime.http import problems
 from vicw_runtime.http.body import Bodies
 from vicw_runtime.http.gate import Caller, Gate, bearer_scheme
+from vicw_runtime.http.middleware import PROBES, BodyMiddleware, GuardMiddleware, RequestMiddleware
 from vicw_runtime.http.problems import name_media_types, refusals
-from vicw_runtime.logs import REQUEST_ID_HEADER, bind_request_id
-from vicw_shared.errors import UnavailableError, VicwError
+from vicw_runtime.logs import REQUEST_ID_HEADER
+from vicw_shared.errors import VicwError
 from vicw_shared.model.keys import Right
 from vicw_shared.settings import LimitSettings
-from vicw_shared.telemetry.spans import TRACE_HEADERS, EntrySpan, SpanRole, entry_span
-from vicw_shared.telemetry.stages import SECONDS as BOUNDS
 
 Probe = Callable[[], Awaitable[None]]
 """Check of a dependency: raises if it does not work."""
 
-PROBES = "probes"
-"""Tag of routes that are polled: their requests are logged at debug level only."""
-
-_log = structlog.get_logger()
-_CLIENT_GONE = 499
 _PROBE_SECONDS = 5.0
-_STOPPED = "it is being stopped. What it has stored stays; send the request again"
-REQUESTS = Counter("vicw_http_requests_total", "HTTP requests answered", ["method", "route", "status"])
-SECONDS = Histogram("vicw_http_request_seconds", "Time to answer an HTTP request", ["method", "route"], buckets=BOUNDS)
 
 
 def create_app(
@@ -48,6 +37,7 @@ def create_app(
     limits: LimitSettings,
     probes: Mapping[str, Probe],
     lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]],
+    guard: BrowserGuard | None,
     optional: Mapping[str, Probe] | None = None,
     gate: Gate | None = None,
     describe: Callable[[str | None], Awaitable[Mapping[str, object]]] | None = None,
@@ -57,8 +47,9 @@ def create_app(
 
     ``probes`` check the dependencies that the service needs to answer, ``optional`` those it can do without:
     ``/readyz`` names both. ``describe`` returns further facts about a tenant when the service is ready (None: about all
-    tenants, for a caller with the right ``admin``). ``gate`` guards these facts, and the metrics. ``more_metrics``
-    returns the metrics of a process behind this one, in Prometheus' text format, under other names than this one's.
+    tenants, for a caller with the right ``admin``). ``gate`` guards these facts, and the metrics. ``guard`` refuses
+    what browsers send for other sites; None: no browser reaches the server. ``more_metrics`` returns the metrics of a
+    process behind this one, in Prometheus' text format, under other names than this one's.
     """
     app = FastAPIOffline(  # FastAPI's own page loads its script from a CDN and is blank without a network
         title=title,
@@ -73,7 +64,7 @@ def create_app(
     )
     problems.install(app)
     name_media_types(app)
-    app.add_middleware(_RequestMiddleware, bodies=Bodies(limits.body_bytes, limits.bodies_bytes))
+    _add_middleware(app, limits, guard)
 
     @app.get("/healthz", tags=[PROBES], summary="Check whether the process is alive")
     async def healthz() -> dict[str, str]:
@@ -118,6 +109,23 @@ def create_app(
     return app
 
 
+def _add_middleware(app: FastAPI, limits: LimitSettings, guard: BrowserGuard | None) -> None:
+    """Add the layers around the routes, the innermost first: a page that may call sees errors of the body, too."""
+    app.add_middleware(BodyMiddleware, bodies=Bodies(limits.body_bytes, limits.bodies_bytes))
+    if guard is not None and guard.origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=frozenset(map(str, guard.origins)),
+            allow_methods=("GET", "POST", "PUT", "PATCH", "DELETE"),
+            allow_headers=("*",),
+            expose_headers=(REQUEST_ID_HEADER, "Retry-After"),
+            allow_private_network=True,  # a page of the network may call a server of this machine if it is named
+        )
+    if guard is not None:
+        app.add_middleware(GuardMiddleware, guard=guard)
+    app.add_middleware(RequestMiddleware)
+
+
 async def _caller(request: Request, gate: Gate | None) -> Caller | None:
     """Return the caller of ``/readyz``; None without a valid key, which is no error: readiness is public."""
     if gate is None or (gate.required and "authorization" not in request.headers):
@@ -137,74 +145,3 @@ async def _probe(name: str, probe: Probe) -> tuple[str, str | None]:
     except Exception as error:
         return name, str(error) or type(error).__name__
     return name, None
-
-
-class _RequestMiddleware:
-    """ASGI middleware: binds the request id, limits bodies, traces, measures, logs, answers unexpected errors."""
-
-    def __init__(self, app: ASGIApp, bodies: Bodies) -> None:
-        self._app = app
-        self._bodies = bodies
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        headers = dict(scope["headers"])
-        request_id = bind_request_id(headers.get(REQUEST_ID_HEADER.lower().encode(), b"").decode("latin-1") or None)
-        carrier = {name: headers[name.encode()].decode("latin-1") for name in TRACE_HEADERS if name.encode() in headers}
-        # Polling requests, for health or for a job, start no trace, but may continue one.
-        with entry_span("HTTP", SpanRole.SERVER, carrier, starts=scope["method"] == "POST") as span:
-            await self._answer(scope, receive, send, headers, request_id, span)
-
-    async def _answer(
-        self,
-        scope: Scope,
-        receive: Receive,
-        send: Send,
-        headers: Mapping[bytes, bytes],
-        request_id: str,
-        span: EntrySpan,
-    ) -> None:
-        started = time.perf_counter()
-        status: int | None = None
-
-        async def sending(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
-            await send(message)
-
-        try:
-            declared = int(headers.get(b"content-length", b"0") or 0)
-            with self._bodies.reading(declared, receive) as counted:
-                await self._app(scope, counted, sending)
-        except VicwError as error:
-            await problems.respond(error)(scope, receive, sending)
-        except ClientDisconnect:
-            status = _CLIENT_GONE
-        except asyncio.CancelledError:  # the server stops, and this request outlasts its grace period
-            if status is not None:
-                raise
-            await problems.respond(UnavailableError("server", _STOPPED))(scope, receive, sending)
-        except Exception as error:
-            # Handled here, since Starlette would answer outside of this middleware, without the request id.
-            _log.error("unexpected error", exc_info=error)
-            if status is not None:
-                raise  # the answer has begun: the connection is cut
-            await problems.respond(problems.unexpected())(scope, receive, sending)
-        finally:
-            self._record(scope, status or 500, time.perf_counter() - started, span)
-
-    @staticmethod
-    def _record(scope: Scope, status: int, seconds: float, span: EntrySpan) -> None:
-        route_match = scope.get("route")
-        route = getattr(route_match, "path", "unmatched")
-        method = scope["method"] if scope["method"] in {"GET", "POST", "PUT", "DELETE", "PATCH", "HEAD"} else "other"
-        REQUESTS.labels(method, route, status).inc()
-        SECONDS.labels(method, route).observe(seconds)
-        attributes = {"http.request.method": method, "http.route": route, "http.response.status_code": status}
-        span.describe(f"{method} {route}", attributes, failed=status >= 500)
-        log = _log.debug if PROBES in getattr(route_match, "tags", ()) else _log.info
-        log("request", method=method, route=route, status=status, ms=round(seconds * 1000, 1))

@@ -1,20 +1,18 @@
 """Authentication and authorisation: the ``Authorization`` header is checked before the body is read.
 
 A bearer key identifies a tenant; between services without tenants a shared secret admits the caller. The tenant never
-comes from a request's body. A server that only this machine can reach needs no key, if it is called by a name that
-nobody else can give to this machine.
+comes from a request's body. A server that only this machine can reach needs no key, if it is called by a name of this
+machine.
 """
 
 from __future__ import annotations
 
 import hmac
-import ipaddress
 import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 from fastapi import Request, Response
 from fastapi.security import HTTPBearer
@@ -25,6 +23,7 @@ from vicw_runtime.http.key_cache import KeyCache, KeyCacheLimits
 from vicw_shared.errors import ForbiddenError, UnauthorizedError
 from vicw_shared.model.keys import Right, split_token
 from vicw_shared.ports import KeyRing
+from vicw_shared.wire.host_names import Host, is_loopback
 
 REFUSED = Counter("vicw_keys_refused_total", "Requests refused: key missing, invalid, or without the right", ["reason"])
 HEADER = "authorization"
@@ -35,16 +34,6 @@ bearer_scheme = HTTPBearer(
     description="A key of `vicw keys create`; of an embedding server, its secret. On loopback none is needed",
 )
 """The security scheme that ``/docs`` shows; a ``Gate`` enforces it."""
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine can reach a server that listens on ``host``."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,15 +120,12 @@ def tenant_of(request: Request) -> str:
     return tenant
 
 
-def _called(request: Request) -> str:
-    """Return the name by which a request calls this server; "" if it is none. Every browser sends one.
-
-    ``request.url`` is not asked: in place of a name that it takes for invalid it has the server's address.
-    """
+def _is_called_by_loopback_name(request: Request) -> bool:
+    """Return whether a request calls this server by a name of this machine, not by one of a proxy or tunnel."""
     try:
-        return urlsplit(f"//{request.headers.get('host', 'localhost')}").hostname or ""
+        return is_loopback(Host.parse(request.headers.get("host", "localhost")).name)
     except ValueError:
-        return ""
+        return False
 
 
 class SecretGate(Gate):
@@ -183,11 +169,11 @@ class KeyGate(Gate):
     async def identify(self, request: Request) -> Caller:
         """Return the caller by its key. If no key is required, a request without one has all rights.
 
-        It must call this server by a name of this machine: a web page may have its own name resolve to loopback, and
-        its browser then takes this server for the page's own.
+        It must call this server by a name of this machine: by another, of ``VICW_ALLOWED_HOSTS``, it comes through a
+        proxy or a tunnel, from anywhere.
         """
         if HEADER not in request.headers and not self.required:
-            if not is_loopback(_called(request)):
+            if not _is_called_by_loopback_name(request):
                 raise self._refused("host", "Without a key this server is called 127.0.0.1, [::1] or localhost")
             return Caller(self._tenant)
         token, owner_token = self._token(request), self._owner_token()

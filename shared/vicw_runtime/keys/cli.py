@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
+from vicw_runtime.console import err, out
 from vicw_runtime.operations.command import DataDirOption, Place, PlatformOption, run_command, tenant_name
-from vicw_runtime.operations.console import err, out
 from vicw_shared.model.keys import Right
 
 if TYPE_CHECKING:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
-from vicw_runtime.logs import configure_logs
-from vicw_runtime.operations.client import ServerAddress, call
-from vicw_runtime.operations.console import fail, progress_bar
-from vicw_runtime.operations.memory import Stores
-from vicw_runtime.operations.operation import Opening, Operation, Report, ignore
+from vicw_runtime.console import fail, progress_bar
 from vicw_shared.errors import DataDirInUseError
-from vicw_shared.model.keys import tenant_flaw
-from vicw_shared.settings import LogSettings
-from vicw_shared.wire.base import Message
+
+if TYPE_CHECKING:  # every command imports this module, and few of them run an operation here
+    from vicw_runtime.operations.client import ServerAddress
+    from vicw_runtime.operations.memory import Stores
+    from vicw_runtime.operations.operation import Opening, Operation, Report
+    from vicw_shared.wire.base import Message
 
 DataDirOption = Annotated[
     Path | None, typer.Option(help="Data directory. \\[default: ~/.local/share/vicw, or VICW_DATA_DIR]")
@@ -35,6 +33,8 @@ ServerOption = Annotated[
 
 def tenant_name(given: str | None) -> str | None:
     """Return the value of ``--tenant``. Raises BadParameter for an invalid tenant name."""
+    from vicw_shared.model.keys import tenant_flaw
+
     if given is not None and (problem := tenant_flaw(given)):
         raise typer.BadParameter(f"{problem}; use visible characters")
     return given
@@ -73,13 +73,20 @@ def run_command[Q: Message, R: Message, I: Message](
     place: Place,
     *,
     progress: str = "working",
-    on_item: Callable[[I], None] = ignore,
+    on_item: Callable[[I], None] = lambda item: None,
 ) -> R:
     """Run an operation and return its result; ``on_item`` is called for each item, in order.
 
     Raises the operation's error, the same wherever it runs. If the data directory is in use by a process that is no
     server, the command ends with exit code 2.
     """
+    import asyncio
+
+    from vicw_runtime.logs import configure_logs
+    from vicw_runtime.operations.client import call
+    from vicw_runtime.operations.operation import Report
+    from vicw_shared.settings import LogSettings
+
     configure_logs(LogSettings(level="warning"))
     access: Access = ctx.obj
     if place.url is not None and place.platform:

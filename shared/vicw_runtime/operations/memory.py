@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from vicw_runtime.background_throttle import Yield, yield_to_event_loop
-from vicw_shared.model import EdgeRegistry
-from vicw_shared.ports import EngineFiles, KeyRing, LanguageModel, MirrorFiles, Store, VectorStore, WorkQueue
-from vicw_shared.settings import (
-    ConsolidationSettings,
-    DreamSettings,
-    EvictionSettings,
-    IngestSettings,
-    LlmSettings,
-    MirrorSettings,
-    ResolveSettings,
-    SleepSettings,
-)
+from vicw_shared.progress import Yield, yield_to_event_loop
 
 if TYPE_CHECKING:  # every command imports this module
     from vicw_runtime.indexes import Indexes
+    from vicw_shared.model import EdgeRegistry
+    from vicw_shared.ports import EngineFiles, KeyRing, LanguageModel, MirrorFiles, Store, VectorStore, WorkQueue
+    from vicw_shared.settings import (
+        ConsolidationSettings,
+        DreamSettings,
+        EvictionSettings,
+        IngestSettings,
+        LlmSettings,
+        MirrorSettings,
+        ResolveSettings,
+        SleepSettings,
+    )
 
 
 class MemorySettings(Protocol):

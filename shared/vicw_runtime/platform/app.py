@@ -8,10 +8,12 @@ from functools import partial
 
 from fastapi import APIRouter, FastAPI
 
-from vicw_runtime.http import Gate, KeyGate, Probe, create_app, is_loopback
+from vicw_runtime.browser_guard import BrowserGuard
+from vicw_runtime.http import Gate, KeyGate, Probe, create_app
 from vicw_runtime.platform.engines import PROBED
 from vicw_runtime.platform.wiring import PlatformWiring
 from vicw_shared.settings import LimitSettings, ServerSettings
+from vicw_shared.wire.host_names import is_loopback
 
 
 def create_platform_app(
@@ -52,6 +54,7 @@ def create_platform_app(
         limits=limits,
         probes={name: partial(probe, name) for name in PROBED},
         lifespan=lifespan,
+        guard=BrowserGuard.of(server),
         optional=optional,
         gate=gate,
         describe=describe,

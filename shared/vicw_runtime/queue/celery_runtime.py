@@ -28,7 +28,14 @@ from vicw_runtime.queue.celery_queue import REQUEST_ID, connect, send, use_broke
 from vicw_runtime.telemetry.serving import serve_metrics
 from vicw_runtime.telemetry.tracing import require_traces, start_traces, stop_traces
 from vicw_shared.errors import RetryableError, SettingsError, VicwError
-from vicw_shared.settings import LogSettings, MetricsSettings, RedisSettings, TraceSettings, WorkerSettings
+from vicw_shared.settings import (
+    LogSettings,
+    MetricsSettings,
+    RedisSettings,
+    ServerSettings,
+    TraceSettings,
+    WorkerSettings,
+)
 from vicw_shared.telemetry.engines import error_kind
 from vicw_shared.telemetry.spans import TRACE_HEADERS, SpanRole, entry_span
 from vicw_shared.telemetry.stages import SECONDS as BOUNDS
@@ -90,6 +97,8 @@ class WorkerServiceSettings(Protocol):
     """The settings of a worker, among the others of its service."""
 
     @property
+    def server(self) -> ServerSettings: ...
+    @property
     def redis(self) -> RedisSettings: ...
     @property
     def worker(self) -> WorkerSettings: ...
@@ -130,7 +139,7 @@ class Worker[S: WorkerServiceSettings, W: Resources](Celery):
         def start(**_: object) -> None:
             try:
                 require_traces(settings.traces)
-                release_port = serve_metrics(settings.metrics)
+                release_port = serve_metrics(settings.metrics, settings.server)
             except SettingsError as error:
                 print(f"error: {error.detail}", file=sys.stderr, flush=True)
                 sys.exit(exit_codes.FATAL)  # Celery would log the exception and go on

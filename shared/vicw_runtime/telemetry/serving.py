@@ -5,16 +5,26 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import socket
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
+from wsgiref.simple_server import WSGIRequestHandler, make_server
 
-from prometheus_client import REGISTRY, CollectorRegistry, Metric, start_http_server
+from prometheus_client import REGISTRY, CollectorRegistry, Metric, make_wsgi_app
+from prometheus_client.exposition import ThreadingWSGIServer
 from prometheus_client.mmap_dict import MmapedDict
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from vicw_runtime.browser_guard import BrowserGuard
 from vicw_runtime.telemetry.shared_metrics import DIRECTORY
-from vicw_shared.errors import SettingsError
-from vicw_shared.settings import MetricsSettings
+from vicw_shared.errors import SettingsError, VicwError
+from vicw_shared.settings import MetricsSettings, ServerSettings
+from vicw_shared.wire.problem import MEDIA_TYPE, problem_of
+
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 _ENDED = "ended"
 
@@ -76,8 +86,35 @@ class _SummedMetrics(MultiProcessCollector):
         return metrics
 
 
-def serve_metrics(settings: MetricsSettings) -> Callable[[], None]:
-    """Serve Prometheus metrics on ``settings.port``, if set, from a thread.
+class _IPv6Server(ThreadingWSGIServer):
+    address_family = socket.AF_INET6
+
+
+class _QuietHandler(WSGIRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
+        pass
+
+
+def _guarded(app: WSGIApplication, guard: BrowserGuard) -> WSGIApplication:
+    """Return an application that answers what the guard refuses, and else ``app``."""
+
+    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        def values(name: str) -> list[str]:
+            variable = f"HTTP_{name.upper().replace('-', '_')}"
+            return [environ[variable]] if variable in environ else []  # one sent twice is joined by a comma
+
+        try:
+            guard.check(environ["REQUEST_METHOD"], values, int(environ["SERVER_PORT"]))
+        except VicwError as error:
+            start_response(f"{error.status} {error.title}", [("Content-Type", MEDIA_TYPE)])
+            return [problem_of(error, None).model_dump_json(exclude_defaults=True).encode()]
+        return app(environ, start_response)
+
+    return answer
+
+
+def serve_metrics(settings: MetricsSettings, callers: ServerSettings) -> Callable[[], None]:
+    """Serve Prometheus metrics on ``settings.port``, if set, from a thread, to those whom ``callers`` allows.
 
     Return a function that a process forked later has to call: otherwise it keeps the port open after this process ends,
     and the files of ended processes accumulate. Raises SettingsError if the port is taken.
@@ -90,11 +127,18 @@ def serve_metrics(settings: MetricsSettings) -> Callable[[], None]:
         registry = CollectorRegistry()
         _SummedMetrics(registry, directory)
     try:
-        server, _ = start_http_server(settings.port, settings.host, registry)
+        server = make_server(
+            settings.host,
+            settings.port,
+            _guarded(make_wsgi_app(registry), BrowserGuard.of(callers, settings.host)),
+            _IPv6Server if ":" in settings.host else ThreadingWSGIServer,
+            _QuietHandler,
+        )
     except OSError as error:
         raise SettingsError(
             f"VICW_METRICS_PORT: cannot listen on {settings.host}:{settings.port}: {error.strerror or error}"
         ) from error
+    threading.Thread(target=server.serve_forever, name="metrics", daemon=True).start()
     owner = os.getpid()
 
     def release_port() -> None:

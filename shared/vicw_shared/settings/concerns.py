@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Literal
@@ -12,6 +13,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from vicw_shared.model.keys import tenant_flaw
 from vicw_shared.settings.secrets import WithSecrets
+from vicw_shared.wire.host_names import parse_hosts, parse_origins
 
 REST_FACTOR = 12.0
 """Length of a background step's rest, as a multiple of the step's duration, so that a request seldom waits for one."""
@@ -33,8 +35,16 @@ def tenant_name(name: str) -> str:
     return name
 
 
+def _checked_by(parse: Callable[[str], object]) -> AfterValidator:
+    def check(text: str) -> str:
+        parse(text)
+        return text
+
+    return AfterValidator(check)
+
+
 class ServerSettings(BaseSettings):
-    """Address of a service, and the tenant of requests without a key."""
+    """Address of a service, who may call it from where, and the tenant of requests without a key."""
 
     model_config = config("VICW_")
 
@@ -42,6 +52,18 @@ class ServerSettings(BaseSettings):
     port: int = Field(8080, ge=0, le=65535, description="Port to listen on; 0 takes a free one")
     tenant: Annotated[str, AfterValidator(tenant_name)] = Field(
         "default", description="Tenant that requests without a key belong to"
+    )
+    allowed_hosts: Annotated[str, _checked_by(parse_hosts)] = Field(
+        "",
+        description="Names by which clients and reverse proxies call the service (the header Host), separated by "
+        "commas, each with a port or for any port: `memory.example.org`, `*.example.org`, `localhost:9000`. Once it is "
+        "set, a service that is not on loopback answers to these alone, to `localhost` and to IP addresses. A service "
+        "on loopback answers to them and to `localhost` and `127.0.0.1` with its own port",
+    )
+    allowed_origins: Annotated[str, _checked_by(parse_origins)] = Field(
+        "",
+        description="Origins of the web pages of other sites that may call the service, separated by commas: "
+        "`https://app.example.org`. Requests that browsers send for all other pages get 403",
     )
     shutdown_seconds: float = Field(
         8.0, gt=0, description="Time limit for requests in flight after SIGTERM, in seconds"

@@ -10,7 +10,6 @@ import pytest
 
 from vicw_client import VicwClient
 from vicw_standalone.app import create_standalone_app
-from vicw_standalone.terminal import server_client
 from vicw_standalone.wiring import Standalone
 
 
@@ -37,4 +36,5 @@ def connected(monkeypatch: pytest.MonkeyPatch, standalone: Standalone) -> None:
     def connect(url: str | None, retry: Any = None) -> VicwClient:
         return VicwClient(url, retry=retry, transport=bridge)
 
-    monkeypatch.setattr(server_client, "VicwClient", connect)
+    monkeypatch.setattr("vicw_client.VicwClient", connect)
+    monkeypatch.setattr("vicw_standalone.cli.retrieve.post", lambda path, body, url: None)

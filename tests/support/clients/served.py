@@ -102,4 +102,4 @@ def command(store: Path, *words: str) -> Result:
 
 def keep_logs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave the log as it is: loggers keep what they were given first, here a stream that ends with a command."""
-    monkeypatch.setattr("vicw_runtime.operations.command.configure_logs", lambda settings: None)
+    monkeypatch.setattr("vicw_runtime.logs.configure_logs", lambda settings: None)

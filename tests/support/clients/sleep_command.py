@@ -18,7 +18,7 @@ def sleep(store: Path, *words: str) -> Result:
 
 def without_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let commands embed with a double, and leave the log as it is."""
-    monkeypatch.setattr("vicw_runtime.operations.command.configure_logs", lambda settings: None)
+    monkeypatch.setattr("vicw_runtime.logs.configure_logs", lambda settings: None)
     init = Standalone.__init__
     monkeypatch.setattr(
         Standalone,

@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from vicw_shared.settings.variables import VARIABLES
+from vicw_shared.wire.host_names import Host, parse_hosts
 
 ROOT = Path(__file__).parents[3]
 CHART = ROOT / "deploy/helm/vicw"
@@ -183,6 +184,19 @@ def test_the_next_model_is_served_beside_the_one_in_use(render: Callable[..., Ob
     assert {"name": "models", "persistentVolumeClaim": {"claimName": "ggufs"}} in _pod(following)["volumes"]
     others = {name: _pod(each) for name, each in _objects_of_kind(before, "Deployment").items()}
     assert others == {name: _pod(each) for name, each in deployments.items() if name != "embedding-next"}
+
+
+def test_services_answer_to_their_names_to_the_ingress_and_to_what_settings_add(render: Callable[..., Objects]) -> None:
+    objects = render(settings={"VICW_ALLOWED_HOSTS": "memory.internal"}, embeddingNext=NEXT)
+    patterns = parse_hosts(_settings(objects)["VICW_ALLOWED_HOSTS"])
+    services = [each["metadata"]["name"] for each in objects if each["kind"] == "Service"]
+    names = [f"{service}{domain}:8080" for service in services for domain in ("", ".default.svc.cluster.local")]
+    (embedding,) = re.findall(r"http://([\w.-]+:8080)/v1$", _settings(objects)["VICW_EMBEDDING_URL"])
+    for host in (*names, embedding, "memory.test", "memory.internal"):
+        assert any(pattern.matches(Host.parse(host)) for pattern in patterns), host
+    assert not any(
+        pattern.matches(Host("page.example")) for pattern in parse_hosts(_settings(render())["VICW_ALLOWED_HOSTS"])
+    )
 
 
 def test_user_settings_override_chart_settings(render: Callable[..., Objects]) -> None:

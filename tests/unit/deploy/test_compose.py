@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from vicw_shared.settings.variables import VARIABLES
+from vicw_shared.wire.host_names import Host, parse_hosts
 
 ROOT = Path(__file__).parents[3]
 ONE_SHOTS = {"prepare", "model", "vicw"}
@@ -187,6 +188,21 @@ def test_containers_that_embed_have_the_embedding_servers_secret() -> None:
     file = ("VICW_EMBEDDING_API_KEY_FILE", "/run/secrets/embedding_key")
     having = {name for name, service in SERVICES.items() if file in service.get("environment", {}).items()}
     assert having == ours - {"prepare", "model"}
+
+
+def test_services_answer_to_the_names_by_which_others_call_them() -> None:
+    ours = {name: s for name, s in SERVICES.items() if s["image"].startswith("vicw-") and name not in ONE_SHOTS}
+    called = set(
+        re.findall(r"http://([\w-]+):8080", str([service.get("environment") for service in SERVICES.values()]))
+    )
+    jobs = yaml.safe_load((ROOT / "deploy/prometheus/prometheus.yml").read_text("utf-8"))["scrape_configs"]
+    scraped = {name for job in jobs for name in job["dns_sd_configs"][0]["names"]} & ours.keys()
+    assert called == {"ingest", "retrieval", "embedding", "embedding-next"}
+    for name, service in ours.items():
+        listed = {pattern.name for pattern in parse_hosts(_resolve(service["environment"]["VICW_ALLOWED_HOSTS"], {}))}
+        assert called | scraped == listed, name
+        added = _resolve(service["environment"]["VICW_ALLOWED_HOSTS"], {"VICW_ALLOWED_HOSTS": "memory.test"})
+        assert Host("memory.test") in {Host(pattern.name, pattern.port) for pattern in parse_hosts(added)}
 
 
 @pytest.mark.parametrize("name", SERVICES)

@@ -19,6 +19,7 @@ from vicw_embedding.engine.engine import Engine
 from vicw_embedding.models.model_files import ModelFile
 from vicw_embedding.process.serving import gate
 from vicw_embedding.wiring import ServedModel
+from vicw_runtime.browser_guard import BrowserGuard
 from vicw_shared.errors import InvalidInputError, SettingsError
 from vicw_shared.ports.embedder import Lane
 from vicw_shared.settings import LimitSettings
@@ -28,14 +29,14 @@ KEY = "VICW_EMBEDDING_API_KEY"
 
 
 @pytest.fixture
-def served(tiny_encoder: ModelFile, engine: Engine) -> ServedModel:
-    return ServedModel(tiny_encoder, engine, Batcher(engine))
+def served(engine: Engine) -> ServedModel:
+    return ServedModel(engine.file, engine, Batcher(engine))
 
 
 def open_client(served: ServedModel, secret: str | None = None) -> httpx.AsyncClient:
     door = gate(SecretStr(secret) if secret else None, KEY, "127.0.0.1")
-    app = create_app(served, door, LimitSettings(body_bytes=1_000_000))
-    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test/v1")
+    app = create_app(served, door, LimitSettings(body_bytes=1_000_000), BrowserGuard("127.0.0.1"))
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1/v1")
 
 
 @pytest.fixture
@@ -128,7 +129,7 @@ async def test_probes_and_metrics_report_the_state_of_the_model(client: httpx.As
 
     metrics.watch(served.engine)
     await client.post("/embeddings", json={"input": ["x", "y"]}, headers={"X-VICW-Lane": "query"})
-    root = "http://test"
+    root = "http://127.0.0.1"
 
     assert (await client.get(f"{root}/healthz")).status_code == 200
     assert (await client.get(f"{root}/readyz")).json()["dependencies"] == ["model"]
@@ -148,7 +149,7 @@ async def test_requests_without_the_api_key_get_401_before_body_parsing(served: 
         for answer in (
             await client.post("/embeddings", content=b"no json", headers=headers),
             await client.get("/models", headers=headers),
-            await client.get("http://test/metrics", headers=headers),
+            await client.get("http://127.0.0.1/metrics", headers=headers),
         ):
             assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
             assert answer.headers["content-type"] == "application/problem+json"
@@ -162,16 +163,18 @@ async def test_requests_with_the_api_key_are_answered(served: ServedModel) -> No
     async with open_client(served, "sésame\n") as client:
         assert (await client.post("/embeddings", json={"input": "time"}, headers=headers)).is_success
         assert (await client.get("/models", headers=headers)).is_success
-        assert (await client.get("http://test/metrics", headers=headers)).is_success
+        assert (await client.get("http://127.0.0.1/metrics", headers=headers)).is_success
 
 
 async def test_probes_need_no_api_key_but_hide_failure_reasons_without_it(served: ServedModel) -> None:
     headers = {"Authorization": "Bearer sesame"}
     async with open_client(served, "sesame") as client:
-        assert (await client.get("http://test/healthz")).is_success
-        assert (await client.get("http://test/readyz")).is_success
+        assert (await client.get("http://127.0.0.1/healthz")).is_success
+        assert (await client.get("http://127.0.0.1/readyz")).is_success
         served.engine.close()
-        told = [(await client.get("http://test/readyz", headers=h)).json()["failing"]["model"] for h in ({}, headers)]
+        told = [
+            (await client.get("http://127.0.0.1/readyz", headers=h)).json()["failing"]["model"] for h in ({}, headers)
+        ]
         assert told[0] == "does not work" != told[1]
 
 

@@ -30,7 +30,7 @@ def test_check_lists_the_first_violations_and_counts_the_others(store: Path, mon
             (CheckLimits().listed,),
         )
     # Loggers keep what they were given first: here a stream that ends with the command.
-    monkeypatch.setattr("vicw_runtime.operations.command.configure_logs", lambda settings: None)
+    monkeypatch.setattr("vicw_runtime.logs.configure_logs", lambda settings: None)
     spoilt = CliRunner().invoke(app, ["check", "--data-dir", str(store)])
     assert spoilt.exit_code == 1
     _, *told, more = spoilt.stdout.splitlines()

@@ -12,7 +12,6 @@ from typer.testing import CliRunner, Result
 
 from vicw_client import VicwClient
 from vicw_standalone.cli import app
-from vicw_standalone.terminal import server_client
 
 NOTHING = {
     "intent": {"domain": "general", "confidence": 0.0, "domain_source": "none", "filtered": False},
@@ -47,7 +46,8 @@ def vicw(server: Server, monkeypatch: pytest.MonkeyPatch) -> Vicw:
     def connect(url: str | None, retry: Any = None) -> VicwClient:
         return VicwClient(url, retry=retry, transport=httpx.MockTransport(server))
 
-    monkeypatch.setattr(server_client, "VicwClient", connect)
+    monkeypatch.setattr("vicw_client.VicwClient", connect)
+    monkeypatch.setattr("vicw_standalone.cli.retrieve.post", lambda path, body, url: None)
     return lambda *arguments: CliRunner().invoke(app, arguments)
 
 

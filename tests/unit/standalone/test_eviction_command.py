@@ -50,7 +50,7 @@ def items(store: Path) -> int:
 def filled(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     asyncio.run(fill(store))
     without_model(monkeypatch)
-    monkeypatch.setattr("vicw_runtime.operations.command.configure_logs", lambda settings: None)
+    monkeypatch.setattr("vicw_runtime.logs.configure_logs", lambda settings: None)
     keep_logs(monkeypatch)
     monkeypatch.setenv("VICW_EVICTION_DAYS", "0")
     return store

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import Enum
+from typing import Any
 
 import pytest
 import typer.main
@@ -30,16 +31,19 @@ def _defaults(option: TyperOption) -> list[str]:
 
 
 def _commands(group: TyperGroup, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], list[str]]]:
-    for name, command in group.commands.items():
+    for name in tuple(group.commands):
+        command = group.resolve_command(_CONTEXT, [name])[1]
         if isinstance(command, TyperGroup):
             yield from _commands(command, (*path, name))
         else:
+            assert command is not None
             options = [option for option in command.params if isinstance(option, TyperOption)]
             yield (*path, name), [text for option in options for text in _defaults(option)]
 
 
-_ROOT = typer.main.get_command(app)
-assert isinstance(_ROOT, TyperGroup)
+_ROOT = typer.main.get_group(app)
+_CONTEXT = typer.Context(_ROOT)
+_SUMMARIES = {name: command.help for name, command in _ROOT.commands.items()}
 _COMMANDS = dict(_commands(_ROOT))
 
 
@@ -48,6 +52,15 @@ def test_most_commands_have_defaults_to_show() -> None:
     assert len(_COMMANDS) - len(without) > 40, without
     assert "[default: 5]" in _COMMANDS["retrieve",]
     assert "[default: 8080, or VICW_PORT]" in _COMMANDS["serve",]
+
+
+def test_the_list_of_commands_says_what_each_command_says_of_itself() -> None:
+    own = {name: _first_line(command) for name, command in _ROOT.commands.items() if name in _SUMMARIES}
+    assert own == _SUMMARIES
+
+
+def _first_line(command: Any) -> str:
+    return str(command.help).splitlines()[0]
 
 
 @pytest.mark.parametrize("path", [path for path, defaults in _COMMANDS.items() if defaults], ids=" ".join)

@@ -145,7 +145,7 @@ async def _count_wrong_points(standalone: Standalone) -> int:
 
 def test_sleep_reconcile_without_vectors_has_nothing_to_compare(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VICW_EMBEDDER", "none")
-    monkeypatch.setattr("vicw_runtime.operations.command.configure_logs", lambda settings: None)
+    monkeypatch.setattr("vicw_runtime.logs.configure_logs", lambda settings: None)
     asyncio.run(fill_without_vectors(store))
     assert "no vectors to compare" in sleep(store, "reconcile").stdout
 

@@ -47,7 +47,7 @@ def test_a_job_of_another_tenant_is_refused_naming_the_option(store: Path, monke
             return (await memory.ingest({"id": "a", "text": "an apple"}, wait=False)).job
 
     # Loggers keep what they were given first: here a stream that ends with the command.
-    monkeypatch.setattr("vicw_runtime.operations.command.configure_logs", lambda settings: None)
+    monkeypatch.setattr("vicw_runtime.logs.configure_logs", lambda settings: None)
     show = ["jobs", "show", asyncio.run(fill()) or "", "--data-dir", str(store)]
     assert '"items": 1' in CliRunner().invoke(app, [*show, "--tenant", "ana"]).stdout
     refused = CliRunner().invoke(app, show)

@@ -26,17 +26,19 @@ def main(arguments: list[str] | None = None) -> int:
 def _serve(options: argparse.Namespace) -> None:
     from vicw_embedding.chat.app import create_app
     from vicw_embedding.chat.engine import ChatEngine
+    from vicw_runtime.browser_guard import BrowserGuard
     from vicw_runtime.logs import configure_logs
 
     with named_by_variable():
         server, llm, log, limits = ServerSettings(), LlmSettings(), LogSettings(), LimitSettings()
     host, port = options.host or server.host, server.port if options.port is None else options.port
     access_gate = gate(llm.api_key, "VICW_LLM_API_KEY", None if options.uds else host)
+    guard = None if options.uds else BrowserGuard.of(server, host)
     if llm.model is None:
         raise SettingsError("VICW_LLM_MODEL is not set: name a GGUF file")
     configure_logs(log)
     engine = ChatEngine(Path(llm.model).expanduser(), threads=llm.threads, context_tokens=llm.context_tokens)
-    listen(create_app(engine, access_gate, limits), options.uds, host, port, server.shutdown_seconds)
+    listen(create_app(engine, access_gate, limits, guard), options.uds, host, port, server.shutdown_seconds)
 
 
 if __name__ == "__main__":

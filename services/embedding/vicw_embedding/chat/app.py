@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 from vicw_embedding.chat.engine import Answer, ChatEngine
 from vicw_embedding.process.serving import CLIENT_DISCONNECTED, cancel_on_disconnect
 from vicw_runtime import http
+from vicw_runtime.browser_guard import BrowserGuard
 from vicw_shared.settings import LimitSettings
 
 
@@ -37,8 +38,11 @@ class _Request(BaseModel):
     response_format: _ResponseFormat = _ResponseFormat()
 
 
-def create_app(engine: ChatEngine, gate: http.Gate, limits: LimitSettings) -> FastAPI:
-    """Return the application over a loaded model, which it frees when it stops; ``gate`` checks the key."""
+def create_app(engine: ChatEngine, gate: http.Gate, limits: LimitSettings, guard: BrowserGuard | None) -> FastAPI:
+    """Return the application over a loaded model, which it frees when it stops.
+
+    ``gate`` checks the key, ``guard`` what browsers send (None: no browser reaches the socket).
+    """
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -55,6 +59,7 @@ def create_app(engine: ChatEngine, gate: http.Gate, limits: LimitSettings) -> Fa
         limits=limits,
         probes={"model": alive},
         lifespan=lifespan,
+        guard=guard,
         gate=gate,
     )
     router = APIRouter(prefix="/v1", route_class=gate.route(None), dependencies=[Security(http.bearer_scheme)])

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from vicw_runtime import exit_codes
 from vicw_shared.errors import FatalError, SettingsError
+from vicw_shared.wire.host_names import is_loopback
 
 if TYPE_CHECKING:
     import uvicorn
@@ -85,7 +86,7 @@ def gate(secret: SecretStr | None, variable: str, host: str | None) -> SecretGat
 
     Raises SettingsError if other machines can reach it and no secret is set, or if the secret is empty.
     """
-    from vicw_runtime.http import SecretGate, is_loopback
+    from vicw_runtime.http import SecretGate
 
     value = secret.get_secret_value().strip() if secret is not None else None
     if value == "" or (value is None and host is not None and not is_loopback(host)):

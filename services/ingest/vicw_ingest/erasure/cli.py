@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vicw_ingest.eviction.cli import capacity
+from vicw_runtime.console import err, fail, harmless, out
 from vicw_runtime.operations.command import (
     DataDirOption,
     Place,
@@ -16,7 +17,6 @@ from vicw_runtime.operations.command import (
     run_command,
     tenant_name,
 )
-from vicw_runtime.operations.console import err, fail, harmless, out
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.text import counted
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vicw_runtime.console import fail, out, print_line
 from vicw_runtime.operations.command import DataDirOption, Place, PlatformOption, run_command
-from vicw_runtime.operations.console import fail, out, print_line
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.ports import MaintenanceStep
 from vicw_shared.text import counted

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import typer
 
+from vicw_runtime.console import err, fail, harmless, out
 from vicw_runtime.operations.command import (
     DataDirOption,
     Place,
@@ -17,7 +18,6 @@ from vicw_runtime.operations.command import (
     run_command,
     tenant_name,
 )
-from vicw_runtime.operations.console import err, fail, harmless, out
 from vicw_shared.errors import MissingRecordError
 from vicw_shared.settings import ServerSettings
 from vicw_shared.settings.variables import named_by_variable

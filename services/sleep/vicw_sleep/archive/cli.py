@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vicw_runtime.console import err, fail, harmless, out, progress_bar
 from vicw_runtime.logs import configure_logs
 from vicw_runtime.operations.command import (
     DataDirOption,
@@ -15,7 +16,6 @@ from vicw_runtime.operations.command import (
     run_command,
     tenant_name,
 )
-from vicw_runtime.operations.console import err, fail, harmless, out, progress_bar
 from vicw_shared.clock import now
 from vicw_shared.extensions import load_registries
 from vicw_shared.settings import LogSettings, StorageSettings

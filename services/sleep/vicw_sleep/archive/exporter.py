@@ -31,7 +31,6 @@ from vicw_core.archive.rows import USES as USE_ROWS
 from vicw_core.archive.uids import UidIndex
 from vicw_core.archive.writer import ArchiveWriter
 from vicw_core.background import in_thread
-from vicw_runtime.background_throttle import Yield, yield_to_event_loop
 from vicw_shared.clock import now
 from vicw_shared.errors import MissingRecordError
 from vicw_shared.extensions import Registries
@@ -46,7 +45,7 @@ from vicw_shared.ports import (
     Store,
     VectorStore,
 )
-from vicw_shared.progress import Progress, silent
+from vicw_shared.progress import Progress, Yield, silent, yield_to_event_loop
 
 _TRIES = 3
 

@@ -6,9 +6,9 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Protocol
 
-from vicw_runtime.background_throttle import Yield
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import KeyRing, ModelIdentity, Store, VectorStore
+from vicw_shared.progress import Yield
 
 
 class ArchiveIndexes(Protocol):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import typer
 
+from vicw_runtime.console import fail, out
 from vicw_runtime.operations.command import DataDirOption, Place, PlatformOption, ServerOption, run_command
-from vicw_runtime.operations.console import fail, out
 from vicw_shared.errors import VicwError
 from vicw_shared.text import counted
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vicw_runtime.console import harmless, out
 from vicw_runtime.operations.command import DataDirOption, Place, PlatformOption, run_command
-from vicw_runtime.operations.console import harmless, out
 from vicw_shared.text import counted
 
 if TYPE_CHECKING:

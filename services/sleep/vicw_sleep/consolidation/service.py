@@ -18,7 +18,6 @@ from vicw_core.consolidation.consolidate import MAKER, ChangedError, Consolidate
 from vicw_core.consolidation.restore import RestoredItems, Restorer
 from vicw_core.index.points import point_of
 from vicw_core.undo import undoable, undone
-from vicw_runtime.background_throttle import Yield, yield_to_event_loop
 from vicw_runtime.indexes import Indexes
 from vicw_shared.errors import MissingRecordError, VicwError
 from vicw_shared.model import EdgeRegistry, Node
@@ -34,6 +33,7 @@ from vicw_shared.ports import (
     Store,
     WorkQueue,
 )
+from vicw_shared.progress import Yield, yield_to_event_loop
 from vicw_shared.uids import chunk_uid, make_uid
 from vicw_sleep.consolidation.batches import ConsolidationRules, batches, may_consolidate
 from vicw_sleep.consolidation.llm_requests import LlmRequester

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vicw_runtime.console import out, print_line
 from vicw_runtime.operations.command import DataDirOption, Place, PlatformOption, ServerOption, run_command
-from vicw_runtime.operations.console import out, print_line
 from vicw_shared.ports import MaintenanceStep
 from vicw_shared.text import counted
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vicw_runtime.console import err, harmless, out
 from vicw_runtime.operations.command import (
     DataDirOption,
     Place,
@@ -16,7 +17,6 @@ from vicw_runtime.operations.command import (
     TenantOption,
     run_command,
 )
-from vicw_runtime.operations.console import err, harmless, out
 from vicw_shared.ports import MaintenanceStep
 from vicw_shared.text import counted
 from vicw_sleep.dream.cli import describe_tags

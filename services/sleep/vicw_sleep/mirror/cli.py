@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from vicw_runtime.console import err, fail, harmless, out
 from vicw_runtime.operations.command import (
     DataDirOption,
     Place,
@@ -14,7 +15,6 @@ from vicw_runtime.operations.command import (
     run_command,
     tenant_name,
 )
-from vicw_runtime.operations.console import err, fail, harmless, out
 from vicw_shared.errors import InvalidInputError, MissingRecordError
 from vicw_shared.text import counted
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from vicw_runtime.console import out
 from vicw_runtime.operations.command import DataDirOption, Place, PlatformOption, ServerOption, run_command
-from vicw_runtime.operations.console import out
 from vicw_shared.text import counted
 
 

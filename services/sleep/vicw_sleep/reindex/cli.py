@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from vicw_runtime.console import INTERRUPTED, err, fail, out, problem
 from vicw_runtime.operations.command import DataDirOption, Place, PlatformOption, ServerOption, run_command
-from vicw_runtime.operations.console import INTERRUPTED, err, fail, out, problem
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.settings import StorageSettings
 from vicw_shared.text import counted

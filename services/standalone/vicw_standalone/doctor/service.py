@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 
 from vicw_standalone.doctor.data import data
 from vicw_standalone.doctor.findings import Finding, Severity
-from vicw_standalone.doctor.machine import engines, extractor, memory, processor, room, server
+from vicw_standalone.doctor.machine import engines, extractor, memory, names, processor, room, server
 from vicw_standalone.doctor.variables import variables
 from vicw_standalone.settings import StandaloneSettings
 
 type _Check = Callable[[StandaloneSettings], Finding | Iterator[Finding]]
-_CHECKS: tuple[_Check, ...] = (processor, memory, engines, extractor, variables, data, room, server)
+_CHECKS: tuple[_Check, ...] = (processor, memory, engines, extractor, variables, data, room, server, names)
 
 
 def examine(settings: StandaloneSettings) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from vicw_client import BadRequestError, VicwClient, VicwClientError
-from vicw_runtime.operations.console import err, fail, harmless, problem
+from vicw_runtime.console import err, fail, harmless, problem
 from vicw_shared.wire.graph import GraphAnswer
 from vicw_standalone.drawing.picture import draw
 from vicw_standalone.drawing.presets import PRESETS, Preset

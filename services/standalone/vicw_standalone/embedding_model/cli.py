@@ -8,8 +8,8 @@ import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn
 from rich.table import Table
 
+from vicw_runtime.console import err, out
 from vicw_runtime.operations.command import DataDirOption
-from vicw_runtime.operations.console import err, out
 from vicw_shared.embedding_models import MODELS
 from vicw_standalone.embedding_model.choice import choose
 from vicw_standalone.settings import read_settings

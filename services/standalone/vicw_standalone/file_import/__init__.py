@@ -1,5 +1,1 @@
-"""Import of files: ``vicw ingest``, and the same from Python."""
-
-from vicw_standalone.file_import.service import Summary, import_paths
-
-__all__ = ["Summary", "import_paths"]
+"""Import of files: ``vicw ingest``, and the same from Python (``service.import_paths``)."""

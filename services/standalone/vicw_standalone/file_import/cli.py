@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
-from vicw_core.archive.writer import is_archive
-from vicw_runtime.operations.console import INTERRUPTED, err, fail, out, problem
-from vicw_standalone.file_import.service import IMPORT_RETRY, ImportStoppedError, Summary, import_paths
-from vicw_standalone.knowledge.cli import SyncOptions, sync_folders
-from vicw_standalone.sources.roots import ContextTakenError
+from vicw_runtime.console import INTERRUPTED, err, fail, out, problem
 from vicw_standalone.terminal.console import interruptible, print_refused
 from vicw_standalone.terminal.server_client import UrlOption, connect, hint, require_server
+
+if TYPE_CHECKING:  # what only a run needs is imported by it
+    from rich.progress import Progress
+
+    from vicw_standalone.file_import.service import Summary
 
 
 def _path(text: str) -> Path:
@@ -27,9 +26,15 @@ def _path(text: str) -> Path:
     path = Path(text)
     if not os.path.lexists(path):
         raise typer.BadParameter(f"{text} does not exist")
-    if is_archive(path):
+    if path.is_dir() and _is_archive(path):
         raise typer.BadParameter(f"{text} is an export: `vicw import {text}` imports it into a store")
     return path
+
+
+def _is_archive(path: Path) -> bool:
+    from vicw_core.archive.writer import is_archive
+
+    return is_archive(path)
 
 
 def register(app: typer.Typer) -> None:
@@ -76,7 +81,12 @@ def ingest(
     With --knowledge a folder becomes pages, sections and code with links between them, and bridges to memories. Later
     runs send changed and moved pages and retract deleted ones. Broken links are listed, which is no error.
     """
+    from vicw_standalone.file_import.service import IMPORT_RETRY, ImportStoppedError, import_paths
+    from vicw_standalone.sources.roots import ContextTakenError
+
     if knowledge:
+        from vicw_standalone.knowledge.cli import SyncOptions, sync_folders
+
         options = SyncOptions(context, folder, domain, watch, every, again, not no_wait, allow_empty)
         with connect(url, IMPORT_RETRY) as client:
             require_server(client)
@@ -84,15 +94,7 @@ def ingest(
         return
     if watch or folder is not None or allow_empty:
         fail("--watch, --folder and --allow-empty need --knowledge", code=2)
-    bar = Progress(
-        SpinnerColumn(),
-        TextColumn("ingesting"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=err,
-        transient=True,
-    )
+    bar = _bar()
     with connect(url, IMPORT_RETRY) as client, bar:
         require_server(client)
         task = bar.add_task("items", total=None)
@@ -124,6 +126,13 @@ def ingest(
         raise typer.Exit(1)
 
 
+def _bar() -> Progress:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("ingesting"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=err, transient=True)
+
+
 def _stopping() -> None:
     err.print("stopping after the requests in flight; press Ctrl-C again to stop at once")
 
@@ -135,6 +144,8 @@ def _stopped(bar: Progress) -> None:
 
 def print_summary(summary: Summary) -> None:
     """Print the numbers of stored items, and the refused ones."""
+    from rich.table import Table
+
     table = Table(show_header=False, box=None)
     for name, count in (
         ("created", summary.created),

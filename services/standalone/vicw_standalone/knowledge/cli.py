@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from vicw_client import VicwClient
-from vicw_runtime.operations.console import INTERRUPTED, err, fail, harmless, out, problem, progress_bar
+from vicw_runtime.console import INTERRUPTED, err, fail, harmless, out, problem, progress_bar
 from vicw_shared.wire.knowledge import LinkFault, LinkProblem
 from vicw_standalone.file_import.service import ImportStoppedError, default_state_path, store_behind
 from vicw_standalone.knowledge.service import EmptiedError, FolderTarget, SyncReport, sync, watch

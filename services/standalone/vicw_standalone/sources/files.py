@@ -8,13 +8,10 @@ from pathlib import Path
 from vicw_ingest.extraction.code.languages import languages_of_path
 from vicw_shared.domains import CODING
 from vicw_standalone.sources.chats import looks_like_chats, read_chat_archive, read_chats
-from vicw_standalone.sources.code import read_code
 from vicw_standalone.sources.jsonl import read_jsonl
-from vicw_standalone.sources.markdown import read_markdown
 from vicw_standalone.sources.plain import read_plain
 from vicw_standalone.sources.records import NothingToReadError, Record, Skipped, SourceFile, UnreadableFileError, shown
 from vicw_standalone.sources.text_decoder import read_text
-from vicw_standalone.sources.walk import walk
 
 _MARKDOWN = {".md", ".markdown", ".mdx"}
 _JSON_LINES = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
@@ -56,6 +53,8 @@ def is_generated(path: Path) -> bool:
 
 
 def _folder(root: Path, context: str | None, domain: str | None, flow: str | None) -> Iterator[Record]:
+    from vicw_standalone.sources.walk import walk
+
     for entry in walk(root):
         if not isinstance(entry, Path):
             yield entry
@@ -91,8 +90,13 @@ def _records(source: SourceFile) -> Iterator[Record]:
     if suffix == ".json" and looks_like_chats(source.path) and (chats := read_chats(source)):
         return chats
     text = read_text(source.path)
+    # The parsers of the next two are slow to import, and one file needs one of them at most.
     if suffix in _MARKDOWN:
+        from vicw_standalone.sources.markdown import read_markdown
+
         return read_markdown(source, text)
     if suffix and languages_of_path(name):
+        from vicw_standalone.sources.code import read_code
+
         return read_code(source, text)
     return read_plain(source, text, CODING if suffix in _CODING or name in _CODING_NAMES else None)

@@ -7,11 +7,14 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from vicw_runtime.operations.console import INTERRUPTED, err
-from vicw_standalone.sources.records import Refused
+from vicw_runtime.console import INTERRUPTED, err
+
+if TYPE_CHECKING:
+    from vicw_standalone.sources.records import Refused
 
 _SHOWN_REFUSALS = 20
 

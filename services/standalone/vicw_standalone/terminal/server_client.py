@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vicw_client import Retry, ServerUnreachableError, VicwClient, VicwClientError
-from vicw_runtime.operations.console import fail
+from vicw_runtime.console import fail
+
+if TYPE_CHECKING:  # slow to import, and not every command comes to need it
+    from vicw_client import Retry, VicwClient
 
 _START = ". Is the server running? Start it with `vicw serve`, or the platform with `docker compose up -d`"
 UrlOption = Annotated[
@@ -19,6 +21,8 @@ UrlOption = Annotated[
 
 def connect(url: str | None, retry: Retry | None = None) -> VicwClient:
     """Return a client of the server at ``url``. Ends the command if the address is invalid."""
+    from vicw_client import VicwClient, VicwClientError
+
     try:
         return VicwClient(url, retry=retry)
     except VicwClientError as error:
@@ -28,6 +32,8 @@ def connect(url: str | None, retry: Retry | None = None) -> VicwClient:
 @contextmanager
 def server(url: str | None) -> Iterator[VicwClient]:
     """Yield a client of the server at ``url``. A refusal or an unreachable server ends the command."""
+    from vicw_client import VicwClientError
+
     with connect(url) as client:
         try:
             yield client
@@ -37,6 +43,8 @@ def server(url: str | None) -> Iterator[VicwClient]:
 
 def require_server(client: VicwClient) -> None:
     """End the command at once if no server answers: the import itself would keep retrying."""
+    from vicw_client import VicwClientError
+
     try:
         state = client.ready()
     except VicwClientError as error:
@@ -47,4 +55,6 @@ def require_server(client: VicwClient) -> None:
 
 def hint(error: BaseException | None) -> str:
     """Return the advice for an unreachable server, else an empty text."""
+    from vicw_client import ServerUnreachableError
+
     return _START if isinstance(error, ServerUnreachableError) else ""

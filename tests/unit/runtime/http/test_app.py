@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from starlette.types import Message
 
 from support.metrics.counters import metric_increase
+from vicw_runtime.browser_guard import BrowserGuard
 from vicw_runtime.http import Probe, StrictRoute, create_app
 from vicw_shared.errors import OverloadedError, StorageFullError, UnavailableError
 from vicw_shared.settings import LimitSettings
@@ -48,6 +49,7 @@ def app_with(**probes: Probe) -> FastAPI:
         limits=LimitSettings(body_bytes=1000, bodies_bytes=1500),
         probes=probes or {"a": works},
         lifespan=lifespan,
+        guard=BrowserGuard("127.0.0.1"),
     )
     router = APIRouter(route_class=StrictRoute)
 
@@ -73,7 +75,7 @@ def app_with(**probes: Probe) -> FastAPI:
 
 @pytest.fixture
 async def client() -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app_with()), base_url="http://test") as opened:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app_with()), base_url="http://127.0.0.1") as opened:
         yield opened
 
 
@@ -200,7 +202,7 @@ async def test_a_client_disconnect_is_counted_with_status_499(client: httpx.Asyn
 async def test_readiness_names_the_failing_dependency(client: httpx.AsyncClient) -> None:
     assert (await client.get("/readyz")).json() == {"status": "ready", "dependencies": ["a"]}
     transport = httpx.ASGITransport(app_with(good=works, engine=broken))
-    async with httpx.AsyncClient(transport=transport, base_url="http://test") as failing:
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as failing:
         answer = await failing.get("/readyz")
     assert answer.status_code == 503
     assert answer.json() == {"status": "not ready", "failing": {"engine": "engine: no answer"}}
@@ -216,8 +218,9 @@ async def test_a_failing_optional_dependency_is_named_and_keeps_the_service_read
         probes={"engine": engine},
         optional={"queue": broken, "cache": works},
         lifespan=lifespan,
+        guard=BrowserGuard("127.0.0.1"),
     )
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
         answer = await client.get("/readyz")
     failing = {"queue": "engine: no answer"}
     assert (answer.status_code, answer.json()) == {
@@ -233,7 +236,7 @@ async def test_readiness_probes_run_concurrently() -> None:
         await met.wait()
 
     transport = httpx.ASGITransport(app_with(one=together, other=together))
-    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
         assert (await client.get("/readyz")).status_code == 200
 
 
@@ -252,9 +255,10 @@ async def test_metrics_of_a_child_process_follow_those_of_the_service() -> None:
         limits=LimitSettings(),
         probes={},
         lifespan=lifespan,
+        guard=BrowserGuard("127.0.0.1"),
         more_metrics=child_process_metrics,
     )
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
         text = (await client.get("/metrics")).text
     assert "vicw_http_requests_total" in text
     assert text.endswith("\nbehind_total 1.0\n")

@@ -14,6 +14,7 @@ from anyio.from_thread import start_blocking_portal
 from fastapi import FastAPI
 
 from support.clients.served import serve
+from vicw_runtime.browser_guard import BrowserGuard
 from vicw_runtime.http import KeyGate, create_app
 from vicw_runtime.operations import Memory, Operation, Report
 from vicw_runtime.operations.client import ServerAddress, call
@@ -104,7 +105,10 @@ def application(*, required: bool) -> FastAPI:
 
     gate = KeyGate(no_ring, required=required, tenant="t", owner_token=lambda: OWNER)
     limits = LimitSettings(body_bytes=1000)
-    app = create_app(title="t", description="d", version="1", limits=limits, probes={}, lifespan=lifespan, gate=gate)
+    guard = BrowserGuard("127.0.0.1")
+    app = create_app(
+        title="t", description="d", version="1", limits=limits, probes={}, lifespan=lifespan, gate=gate, guard=guard
+    )
     app.include_router(operations.router(gate))
     return app
 

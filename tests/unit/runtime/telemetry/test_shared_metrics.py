@@ -18,11 +18,11 @@ import os, sys
 from vicw_runtime.telemetry.shared_metrics import DIRECTORY, share_metrics
 share_metrics()
 from prometheus_client import Counter, Gauge, Histogram
-from vicw_shared.settings import MetricsSettings
+from vicw_shared.settings import MetricsSettings, ServerSettings
 from vicw_runtime.telemetry.serving import serve_metrics
 counter, gauge = Counter("c", "", ["of"]), Gauge("g", "", multiprocess_mode="livemostrecent")
 histogram = Histogram("h", "", buckets=(1, 2))
-let_go = serve_metrics(MetricsSettings())
+let_go = serve_metrics(MetricsSettings(), ServerSettings())
 print(os.environ[DIRECTORY], flush=True)
 """
 GENERATIONS = """
@@ -77,7 +77,9 @@ def test_metric_files_of_a_killed_worker_are_removed_by_the_next(tmp_path: Path,
     with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as first:
         assert first.stdout is not None
         directory = Path(first.stdout.readline().strip())
-        assert run(PROGRAM.replace("let_go = serve_metrics(MetricsSettings())", ""), tmp_path, port) != [str(directory)]
+        assert run(
+            PROGRAM.replace("let_go = serve_metrics(MetricsSettings(), ServerSettings())", ""), tmp_path, port
+        ) != [str(directory)]
         assert directory.exists(), "it is in use"
         first.send_signal(signal.SIGKILL)
     assert directory.exists()

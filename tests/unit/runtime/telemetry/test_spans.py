@@ -22,6 +22,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 from support.fakes.otlp_collector import collecting
 from support.stores.memory import Memory
 from vicw_client import VicwClient
+from vicw_runtime.browser_guard import BrowserGuard
 from vicw_runtime.http import create_app
 from vicw_runtime.telemetry.opentelemetry import OpenTelemetryRecorder
 from vicw_runtime.telemetry.tracing import start_traces, stop_traces
@@ -81,7 +82,10 @@ async def client() -> AsyncIterator[httpx.AsyncClient]:
     async def get(thing: str) -> dict[str, str]:
         return trace_headers()
 
-    app = create_app(title="t", description="d", version="1", limits=LimitSettings(), probes={}, lifespan=lifespan)
+    guard = BrowserGuard("127.0.0.1")
+    app = create_app(
+        title="t", description="d", version="1", limits=LimitSettings(), probes={}, lifespan=lifespan, guard=guard
+    )
     app.include_router(router)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as opened:
         yield opened

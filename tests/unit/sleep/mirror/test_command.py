@@ -29,7 +29,7 @@ def filled(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     asyncio.run(fill())
     # Loggers keep what they were given first: here a stream that ends with the command.
-    monkeypatch.setattr("vicw_runtime.operations.command.configure_logs", lambda settings: None)
+    monkeypatch.setattr("vicw_runtime.logs.configure_logs", lambda settings: None)
     return store
 
 

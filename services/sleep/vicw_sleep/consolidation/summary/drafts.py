@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from vicw_core.consolidation.consolidate import ConsolidatedBatch
 from vicw_core.index.points import wrapped
-from vicw_runtime.background_throttle import Yield, yield_to_event_loop
 from vicw_runtime.indexes import Indexes
 from vicw_shared.ports import Lane, PendingKind, PendingPoint
+from vicw_shared.progress import Yield, yield_to_event_loop
 from vicw_sleep.consolidation.model import SourceEvent
 from vicw_sleep.consolidation.summary.abstractive import AbstractiveSummarizer
 from vicw_sleep.consolidation.summary.check import missing, unrepresented

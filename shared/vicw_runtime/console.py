@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-import rich.progress
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
-from vicw_shared.progress import Progress
+if TYPE_CHECKING:  # every command imports this module
+    from vicw_shared.progress import Progress
 
 out = Console(soft_wrap=True, highlight=False)
 err = Console(stderr=True, soft_wrap=True, highlight=False)
@@ -45,7 +44,11 @@ def fail(text: str, code: int = 1) -> NoReturn:
 @contextmanager
 def progress_bar(description: str) -> Iterator[Progress]:
     """Show progress and the remaining time on a terminal; yield the callback that reports progress."""
-    bar = rich.progress.Progress(
+    # Slow to import, and most commands show no progress.
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    bar = Bar(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),

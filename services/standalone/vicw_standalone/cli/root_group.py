@@ -1,0 +1,91 @@
+"""Every command: what it does, and the module that defines it.
+
+Only the module of the chosen command is imported, so that a command which asks a server starts in a moment. The help
+shows the sentences below, which are the first ones of the commands' own help.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from vicw_standalone.cli import plugins
+
+_COMMANDS: dict[str, tuple[str, str]] = {
+    "serve": ("vicw_standalone.cli.serve", "Serve the memory in one process: no other server, no LLM, no network."),
+    "ingest": (
+        "vicw_standalone.file_import.cli",
+        "Ingest files: Markdown, text, source code, JSONL of items, ChatGPT and Claude exports.",
+    ),
+    "retrieve": ("vicw_standalone.cli.retrieve", "Retrieve evidence for a question."),
+    "retract": ("vicw_standalone.cli.retract", "Retract items, with everything that rests on them alone."),
+    "reindex": (
+        "vicw_sleep.reindex.cli",
+        "Change the embedding model, or repair the vector index. Running servers keep answering.",
+    ),
+    "check": ("vicw_sleep.check.cli", "Check the store's invariants."),
+    "doctor": (
+        "vicw_standalone.doctor.cli",
+        "Find problems of this machine, the settings and the stored data, and show how to fix them.",
+    ),
+    "export": (
+        "vicw_sleep.archive.cli",
+        "Export the store into a folder of readable files: JSONL, edges, vectors, a manifest.",
+    ),
+    "import": ("vicw_sleep.archive.cli", "Import an export into a store of either kind."),
+    "backup": (
+        "vicw_sleep.archive.cli",
+        "Export everything, with API keys, into a new folder named by the time; then remove older backups (--keep).",
+    ),
+    "restore": ("vicw_sleep.archive.cli", "Restore a backup into an empty store, without checking its invariants."),
+    "entities": (
+        "vicw_standalone.cli.entities",
+        "List entities, and decide which of them are the same. Needs a running server.",
+    ),
+    "graph": ("vicw_standalone.drawing.cli", "Show parts of the graph. Needs a running server."),
+    "jobs": ("vicw_ingest.jobs.cli", "List passages that could not be indexed, and retry them."),
+    "keys": (
+        "vicw_runtime.keys.cli",
+        "Create, list and revoke API keys. A server that other machines can reach requires one.",
+    ),
+    "model": ("vicw_standalone.embedding_model.cli", "The embedding model: list, pull, use."),
+    "mirror": ("vicw_sleep.mirror.cli", "Mirror the memory into a folder of Markdown files: build, sync, status."),
+    "sleep": (
+        "vicw_standalone.cli.sleep",
+        "Background jobs: consolidation, dreams, entity resolution, reconciliation, expiry, and undo.",
+    ),
+    "forget": (
+        "vicw_ingest.erasure.cli",
+        "Erase for good, and prove that nothing is left. To keep the past readable, use `vicw retract` instead.",
+    ),
+}
+
+
+class Commands(TyperGroup):
+    """The root of the commands. ``commands`` has a substitute with the help of each one until it is chosen."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        for name, (_, summary) in _COMMANDS.items():
+            self.add_command(TyperCommand(name, help=summary))
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands, those of other packages last."""
+        for name, summary in plugins.summaries().items():
+            if name not in self.commands:
+                self.add_command(TyperCommand(name, help=summary))
+        return super().list_commands(ctx)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Put the chosen command in the place of its substitute, and return it."""
+        chosen, features = args[0], typer.Typer()
+        if chosen in _COMMANDS:
+            import_module(_COMMANDS[chosen][0]).register(features)
+        else:
+            plugins.register(features, chosen)
+        if features.registered_commands or features.registered_groups:
+            self.add_command(typer.main.get_group(features).commands[chosen])
+        return super().resolve_command(ctx, args)
