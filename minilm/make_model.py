@@ -73,14 +73,14 @@ class Graph:
         self.add(f"{name}.float", "Cast", f"{name}.q", to=FLOAT)
         return self.add(name, "Mul", f"{name}.float", f"{name}.scale")
 
-    def model(self, inputs: dict[str, int], output: str) -> bytes:
-        """Return the ONNX file, with inputs of shape (batch, tokens) and an output of (batch, tokens, SIZE)."""
+    def model(self, inputs: dict[str, int], output: str, size: int | str = SIZE) -> bytes:
+        """Return the ONNX file, with inputs of shape (batch, tokens) and an output of (batch, tokens, size)."""
         graph = (
             b"".join(_bytes(1, node) for node in self._nodes)
             + _bytes(2, "all-MiniLM-L6-v2")
             + b"".join(_bytes(5, constant) for constant in self._constants)
             + b"".join(_bytes(11, _value(name, kind, "batch", "tokens")) for name, kind in inputs.items())
-            + _bytes(12, _value(output, FLOAT, "batch", "tokens", SIZE))
+            + _bytes(12, _value(output, FLOAT, "batch", "tokens", size))
         )
         opsets = _bytes(8, _bytes(1, "") + _varint(2, 17)) + _bytes(8, _bytes(1, FUSED) + _varint(2, 1))
         return _varint(1, 8) + _bytes(2, "vicw-minilm") + _bytes(7, graph) + opsets

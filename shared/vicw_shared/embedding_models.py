@@ -14,25 +14,60 @@ class Pooling(StrEnum):
     LAST = "last"
 
 
+class ModelFormat(StrEnum):
+    """The format of a model's file, and with it the engine that runs it."""
+
+    ONNX = "onnx"
+    """``model.onnx`` with its ``tokenizer.json``: onnxruntime, always installed."""
+    GGUF = "gguf"
+    """One file: llama.cpp, the extra ``gguf``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCost:
+    """What a model takes: megabytes to download (0: it is installed) and in memory, and the time of a text in multiples
+    of the default model's.
+    """
+
+    download_mb: int
+    memory_mb: int
+    relative_time: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingModel:
     """A known embedding model.
 
-    ``repository`` and ``file`` name the GGUF on the model hub; both are None for the model with weights in a Python
-    package. ``size`` is the number of dimensions, ``max_tokens`` the window beyond which a text is embedded in parts,
-    ``smallest_size`` the smallest size to which its vectors may be cut (None: never).
+    ``repository`` and ``file`` name its file on the model hub, an ONNX file's tokenizer is at the top of the
+    repository; both are None for the model that is installed as a Python package. ``size`` is the number of dimensions,
+    ``max_tokens`` the window beyond which a text is embedded in parts, ``smallest_size`` the smallest size to which its
+    vectors may be cut (None: never).
     """
 
     name: str
+    format: ModelFormat
     size: int
     pooling: Pooling
     max_tokens: int
     licence: str
+    languages: str = ""
     query_prefix: str = ""
+    passage_prefix: str = ""
     repository: str | None = None
     file: str | None = None
     smallest_size: int | None = None
     summary: str = ""
+    cost: ModelCost | None = None
+
+    def size_problem(self, dimensions: int | None) -> str | None:
+        """Return why vectors cannot be cut to ``dimensions``; None if they can."""
+        if dimensions is None or dimensions == self.size:
+            return None
+        if self.smallest_size is None:
+            return f"{self.name} has {self.size} dimensions and does not support fewer"
+        if not self.smallest_size <= dimensions < self.size:
+            return f"{self.name} supports {self.smallest_size} to {self.size} dimensions"
+        return None
 
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
@@ -41,36 +76,73 @@ MODELS: dict[str, EmbeddingModel] = {
     model.name: model
     for model in (
         EmbeddingModel(
-            name="snowflake-arctic-embed-l-v2.0",
-            size=1024,
-            pooling=Pooling.CLS,
-            max_tokens=512,
-            licence="Apache-2.0",
-            query_prefix="query: ",
-            repository="Casual-Autopsy/snowflake-arctic-embed-l-v2.0-gguf",
-            file="snowflake-arctic-embed-l-v2.0-q8_0.gguf",
-            smallest_size=256,
-            summary="the platform's model: multilingual, 1024-d, 634 MB",
-        ),
-        EmbeddingModel(
-            name="Qwen3-Embedding-0.6B",
-            size=1024,
-            pooling=Pooling.LAST,
-            max_tokens=512,
-            licence="Apache-2.0",
-            query_prefix=("Instruct: Given a question, retrieve passages that answer it\nQuery:"),
-            repository="Qwen/Qwen3-Embedding-0.6B-GGUF",
-            file="Qwen3-Embedding-0.6B-Q8_0.gguf",
-            smallest_size=32,
-            summary="instruction-tuned, multilingual, 1024-d, 639 MB",
-        ),
-        EmbeddingModel(
             name=DEFAULT_MODEL,
+            format=ModelFormat.GGUF,
             size=384,
             pooling=Pooling.MEAN,
             max_tokens=256,
             licence="Apache-2.0",
-            summary="small English model, 384-d, 25 MB; comes with the installation, no download",
+            languages="English",
+            summary="the default; comes with the installation",
+            cost=ModelCost(download_mb=0, memory_mb=150, relative_time=1),
+        ),
+        EmbeddingModel(
+            name="multilingual-e5-small",
+            format=ModelFormat.ONNX,
+            size=384,
+            pooling=Pooling.MEAN,
+            max_tokens=512,
+            licence="MIT",
+            languages="about 100",
+            query_prefix="query: ",
+            passage_prefix="passage: ",
+            repository="Xenova/multilingual-e5-small",
+            file="onnx/model_quantized.onnx",
+            summary="small and multilingual",
+            cost=ModelCost(download_mb=135, memory_mb=350, relative_time=2),
+        ),
+        EmbeddingModel(
+            name="all-MiniLM-L6-v2-gguf",
+            format=ModelFormat.GGUF,
+            size=384,
+            pooling=Pooling.MEAN,
+            max_tokens=256,
+            licence="Apache-2.0",
+            languages="English",
+            repository="second-state/All-MiniLM-L6-v2-Embedding-GGUF",
+            file="all-MiniLM-L6-v2-Q8_0.gguf",
+            summary="the default model for llama.cpp",
+            cost=ModelCost(download_mb=25, memory_mb=130, relative_time=3),
+        ),
+        EmbeddingModel(
+            name="snowflake-arctic-embed-l-v2.0",
+            format=ModelFormat.GGUF,
+            size=1024,
+            pooling=Pooling.CLS,
+            max_tokens=512,
+            licence="Apache-2.0",
+            languages="about 70",
+            query_prefix="query: ",
+            repository="Casual-Autopsy/snowflake-arctic-embed-l-v2.0-gguf",
+            file="snowflake-arctic-embed-l-v2.0-q8_0.gguf",
+            smallest_size=256,
+            summary="the platform's full size: the best vectors of these",
+            cost=ModelCost(download_mb=634, memory_mb=800, relative_time=60),
+        ),
+        EmbeddingModel(
+            name="Qwen3-Embedding-0.6B",
+            format=ModelFormat.GGUF,
+            size=1024,
+            pooling=Pooling.LAST,
+            max_tokens=512,
+            licence="Apache-2.0",
+            languages="about 100",
+            query_prefix=("Instruct: Given a question, retrieve passages that answer it\nQuery:"),
+            repository="Qwen/Qwen3-Embedding-0.6B-GGUF",
+            file="Qwen3-Embedding-0.6B-Q8_0.gguf",
+            smallest_size=32,
+            summary="instruction-tuned",
+            cost=ModelCost(download_mb=639, memory_mb=900, relative_time=70),
         ),
     )
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -46,21 +47,28 @@ def test_links_lead_to_a_file_and_a_heading(page: str) -> None:
 def test_commands_and_make_targets_of_pages_exist(page: str) -> None:
     text = _read(page)
     shown = "\n".join([*(code for _, code in _CODE.findall(text)), *re.findall(r"`[^`\n]+`", text)])
-    shown = re.sub(r"\bhelm (?:.*\\\n)*.*", "", shown)  # it names a release, which may be called vicw
     unknown = [words.strip() for words in _COMMAND.findall(shown) if not _is_command(words.split())]
     assert unknown == []
     assert [target for target in _TARGET.findall(shown) if target not in _targets()] == []
 
 
+@pytest.mark.parametrize("page", _PAGES)
+def test_extras_of_pages_exist(page: str) -> None:
+    extras = tomllib.loads(_read("pyproject.toml"))["project"]["optional-dependencies"]
+    named = ",".join(re.findall(r"\bvicw\[([a-z,]+)\]", _read(page))).split(",")
+    assert set(named) - {""} <= set(extras)
+
+
 def _is_command(words: list[str]) -> bool:
     """Whether the first words name a command: a group needs one of its own after it, or none at all."""
     command: Any = typer.main.get_command(app)
+    context = command.make_context("vicw", [], resilient_parsing=True)
     for word in words:
-        if not (commands := getattr(command, "commands", None)):
+        if not hasattr(command, "list_commands"):
             break
-        if word not in commands:
+        if word not in command.list_commands(context):
             return False
-        command = commands[word]
+        _, command, _ = command.resolve_command(context, [word])
     return True
 
 

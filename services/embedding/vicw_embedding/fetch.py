@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from vicw_embedding.models import hub, minilm, model_files
+from vicw_embedding.models import hub, model_files
 from vicw_embedding.wiring import models_dir
 from vicw_runtime.exit_codes import exit_code
 from vicw_shared.embedding_models import MODELS
@@ -29,11 +29,11 @@ def fetch(settings: EmbeddingSettings, directory: Path, sources: Sequence[Path])
     card = MODELS.get(settings.model)
     if card is None:
         return model_files.resolve(settings, directory)
-    file = card.file or minilm.FILE
-    if not (directory / file).is_file():
-        copy = next((source / file for source in sources if (source / file).is_file()), None)
-        if copy is not None:
-            _copy(copy, directory / file)
+    for _, target in hub.files_of(card, directory):
+        offered = [source / target.relative_to(directory) for source in sources]
+        copy = next((path for path in offered if path.is_file()), None)
+        if copy is not None and not target.is_file():
+            _copy(copy, target)
     return hub.pull(card.name, directory, repository=settings.repository, progress=_log_every_tenth(print))
 
 

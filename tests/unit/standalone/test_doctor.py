@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import os
 import shutil
 import socket
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -19,6 +22,7 @@ from support.fakes.hash_embedder import SIZE, HashEmbedder
 from support.fakes.model_hub import Hub, serve_hub
 from support.models import tiny_gguf
 from support.stores.memory import open_memory, settings_for
+from vicw_embedding.models.model_files import ModelFile
 from vicw_shared.errors import DataDirError
 from vicw_shared.settings import EmbeddingSettings, ServerSettings
 from vicw_shared.settings.former_names import REMOVED, RENAMED
@@ -38,9 +42,23 @@ def nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name)
 
 
+@cache
+def own_model() -> ModelFile:
+    """A model file with the name of a registered model."""
+    folder = TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    return tiny_gguf.encoder(Path(folder.name) / f"{NAME}.gguf")
+
+
+def embedder_of() -> HashEmbedder:
+    """Return an embedder that answers as the model of ``settings_of``."""
+    return HashEmbedder(NAME, own_model().digest)
+
+
 def settings_of(store: Path, **embedding: Any) -> StandaloneSettings:
-    """Return settings that agree with a store filled by ``HashEmbedder(NAME)``."""
-    chosen: dict[str, Any] = {"dimensions": SIZE, "models_dir": store / "models", **embedding}
+    """Return settings that agree with a store filled by ``embedder_of()``, or with the server they name."""
+    own = {} if "url" in embedding else {"model": str(own_model().path)}
+    chosen: dict[str, Any] = {"dimensions": SIZE, "models_dir": store / "models", **own, **embedding}
     return replace(settings_for(store), embedding=EmbeddingSettings(**chosen))
 
 
@@ -59,7 +77,7 @@ def filled(store: Path) -> Path:
     """A store that was filled by a model and closed properly."""
 
     async def fill() -> None:
-        async with open_memory(store, HashEmbedder(NAME)) as memory:
+        async with open_memory(store, embedder_of()) as memory:
             await memory.ingest({"id": "a", "text": "a zebra crosses"})
 
     asyncio.run(fill())
@@ -81,7 +99,7 @@ def test_doctor_finds_a_sound_store_fine_and_leaves_it_unchanged(filled: Path) -
     before = contents()
     found = findings(settings_of(filled))
     assert [one for one in found.values() if one.verdict is Severity.PROBLEM] == []
-    assert found["store"].detail == f"has vectors of {NAME} ({SIZE}-d, file 000000000000, wrapper 1)"
+    assert found["store"].detail == f"has vectors of {NAME} ({SIZE}-d, file {own_model().digest[:12]}, wrapper 1)"
     assert found["vector index"] == Finding("vector index", Severity.FINE, "closed properly")
     assert contents() == before
 
@@ -214,7 +232,7 @@ def test_doctor_notes_a_vector_index_that_is_being_rebuilt(filled: Path) -> None
     shutil.rmtree(filled / "vectors")
 
     async def start() -> None:
-        embedder = HashEmbedder(NAME)
+        embedder = embedder_of()
         embedder.down = True
         async with open_memory(filled, embedder):
             pass
@@ -256,7 +274,7 @@ def test_doctor_names_a_data_directory_that_cannot_be_used() -> None:
 
 
 async def test_doctor_examines_an_open_store_without_disturbing_its_process(store: Path) -> None:
-    async with open_memory(store, HashEmbedder(NAME)) as memory:
+    async with open_memory(store, embedder_of()) as memory:
         await memory.ingest({"id": "a", "text": "a zebra crosses"})
         found = await asyncio.to_thread(findings, settings_of(store))
         assert [one for one in found.values() if one.verdict is not Severity.FINE] == [found["server"]]
@@ -269,7 +287,7 @@ async def test_doctor_examines_an_open_store_without_disturbing_its_process(stor
 
 
 async def test_doctor_reads_a_store_left_by_a_killed_process(store: Path, tmp_path: Path) -> None:
-    async with open_memory(store, HashEmbedder(NAME)) as memory:
+    async with open_memory(store, embedder_of()) as memory:
         await memory.ingest({"id": "a", "text": "a zebra crosses"})
         left = await asyncio.to_thread(shutil.copytree, store, tmp_path / "left")
     assert (left / "graph.sqlite3-wal").stat().st_size > 0

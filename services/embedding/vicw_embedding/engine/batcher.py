@@ -12,7 +12,6 @@ from vicw_shared.errors import FieldProblem, InvalidInputError, SettingsError, U
 
 if TYPE_CHECKING:
     from vicw_embedding.engine.engine import Engine
-    from vicw_shared.embedding_models import EmbeddingModel
     from vicw_shared.ports.embedder import Lane
 
 
@@ -25,7 +24,7 @@ class Batcher:
     def __init__(self, engine: Engine, dimensions: int | None = None) -> None:
         """Raises SettingsError if the model does not allow ``dimensions``."""
         self._engine = engine
-        if problem := _size_problem(engine.file.card, dimensions):
+        if problem := engine.file.card.size_problem(dimensions):
             raise SettingsError(f"VICW_EMBEDDING_DIMENSIONS: {problem}")
         self._dimensions = dimensions
 
@@ -40,7 +39,7 @@ class Batcher:
         Cancelling removes the texts from the queue. Raises InvalidInputError if the model does not allow
         ``dimensions``, OverloadedError, LimitExceededError, UnavailableError.
         """
-        if problem := _size_problem(self._engine.file.card, dimensions):
+        if problem := self._engine.file.card.size_problem(dimensions):
             raise InvalidInputError(FieldProblem("dimensions", problem, "Leave it out for the model's own size"))
         embedded = await asyncio.wrap_future(self._engine.submit(texts, lane))
         return Embedded(windows.shorten(embedded.rows, dimensions or self._dimensions), embedded.tokens)
@@ -49,13 +48,3 @@ class Batcher:
         """Raise UnavailableError if a lane has stopped."""
         if not self._engine.alive:
             raise UnavailableError("model", "a lane of the embedding engine has stopped")
-
-
-def _size_problem(card: EmbeddingModel, dimensions: int | None) -> str | None:
-    if dimensions is None or dimensions == card.size:
-        return None
-    if card.smallest_size is None:
-        return f"{card.name} has {card.size} dimensions and does not support fewer"
-    if not card.smallest_size <= dimensions < card.size:
-        return f"{card.name} supports {card.smallest_size} to {card.size} dimensions"
-    return None

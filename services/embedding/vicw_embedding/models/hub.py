@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -11,8 +10,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import urlsplit
 
-from vicw_embedding.models import minilm, model_files
-from vicw_shared.embedding_models import MODELS, EmbeddingModel
+from vicw_embedding.models import digests, model_files
+from vicw_shared.embedding_models import MODELS, EmbeddingModel, ModelFormat
 from vicw_shared.errors import SettingsError, StateConflictError, StorageFullError, UnavailableError, VicwError
 
 if TYPE_CHECKING:
@@ -34,43 +33,55 @@ def pull(
 ) -> model_files.ModelFile:
     """Download a registered model into ``models_dir``, unless it is there, and return it.
 
-    An interrupted download is resumed. The file appears atomically, checked against the hub's SHA-256 if it gives one.
-    The client library reads the hub's address (``HF_ENDPOINT``). Raises SettingsError if the name is unknown, the hub
-    does not have the file, or its SHA-256 is wrong; UnavailableError if the hub does not answer; StorageFullError;
-    StateConflictError if another process downloads it.
+    An interrupted download is resumed. Each file appears atomically, checked against the hub's SHA-256 if it gives one.
+    The client library reads the hub's address (``HF_ENDPOINT``). Raises SettingsError if the name is unknown, the
+    folder cannot be written, the hub does not have the file, or its SHA-256 is wrong; UnavailableError if the hub does
+    not answer; StorageFullError; StateConflictError if another process downloads it.
     """
     card = MODELS.get(name)
     if card is None:
         raise SettingsError(f"{name} is not a registered model. {model_files.KNOWN}")
+    path = model_files.location(card, models_dir)
+    for file, target in files_of(card, models_dir):
+        if not target.is_file():
+            repository = repository or card.repository or ""
+            with _translate_errors(repository, file, target):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                _download(repository, file, target, progress or (lambda done, total: None))
+    return model_files.describe(card, path, models_dir)
+
+
+def files_of(card: EmbeddingModel, models_dir: Path) -> list[tuple[str, Path]]:
+    """Return the files of a model in its repository, each with its place; the model's own is the last."""
     if card.file is None:
-        path = minilm.ensure(models_dir)
-        return model_files.ModelFile(card, path, model_files.sha256(path))
-    target = models_dir / card.file
-    if not target.is_file():
-        models_dir.mkdir(parents=True, exist_ok=True)
-        with _translate_errors(card):
-            _download(card, repository or card.repository or "", target, progress or (lambda done, total: None))
-    return model_files.ModelFile(card, target, model_files.sha256(target))
+        return []
+    path = model_files.location(card, models_dir)
+    tokenizer = [(model_files.TOKENIZER, path.with_name(model_files.TOKENIZER))]
+    return [*(tokenizer if card.format is ModelFormat.ONNX else []), (card.file, path)]
 
 
-def _download(card: EmbeddingModel, repository: str, target: Path, progress: Progress) -> None:
+def _download(repository: str, file: str, target: Path, progress: Progress) -> None:
     from huggingface_hub import get_hf_file_metadata, hf_hub_url
 
-    url = hf_hub_url(repository, target.name)
+    url = hf_hub_url(repository, file)
     metadata = get_hf_file_metadata(url, library_name="vicw")
     # The part's name has the content's tag: a part of another version is never continued.
     tag = re.sub(r"\W", "", metadata.etag or "unknown")[:64]
-    part = target.with_name(f".{target.name}.{tag}.part")
-    with part.open("ab") as file:
-        _lock(file, target)
-        _fetch(url, metadata, file, progress)
-        file.flush()
-        os.fsync(file.fileno())
-        _check(card, part, metadata.etag)
-        part.replace(target)
+    path = target.with_name(f".{target.name}.{tag}.part")
+    with path.open("ab") as part:
+        _lock(part, target)
+        _fetch(url, metadata, part, progress)
+        part.flush()
+        os.fsync(part.fileno())
+        _check(path, metadata.etag)
+        path.replace(target)
 
 
 def _lock(file: BinaryIO, target: Path) -> None:
+    try:
+        import fcntl
+    except ImportError:  # a system without these locks
+        return
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
@@ -94,12 +105,12 @@ def _fetch(url: str, metadata: HfFileMetadata, file: BinaryIO, progress: Progres
     )
 
 
-def _check(card: EmbeddingModel, part: Path, announced: str | None) -> None:
-    digest = model_files.sha256(part)
+def _check(part: Path, announced: str | None) -> None:
+    digest = digests.sha256(part)
     if announced and _SHA256.fullmatch(announced) and digest != announced:
         part.unlink()
         raise SettingsError(
-            f"the file pulled for {card.name} has SHA-256 {digest}, but the hub announced {announced}; it was deleted"
+            f"the file pulled has SHA-256 {digest}, but the hub announced {announced}; it was deleted. Pull it again"
         )
 
 
@@ -125,7 +136,7 @@ def _bar(report: Progress) -> Any:
 
 
 @contextmanager
-def _translate_errors(card: EmbeddingModel) -> Iterator[None]:
+def _translate_errors(repository: str, file: str, target: Path) -> Iterator[None]:
     from huggingface_hub.errors import EntryNotFoundError, RepositoryNotFoundError
 
     try:
@@ -134,10 +145,19 @@ def _translate_errors(card: EmbeddingModel) -> Iterator[None]:
         raise
     except (EntryNotFoundError, RepositoryNotFoundError) as error:
         raise SettingsError(
-            f"The hub has no file {card.file} there. Check --repository or VICW_EMBEDDING_REPOSITORY, and "
+            f"The hub has no file {file} in {repository}. Check --repository or VICW_EMBEDDING_REPOSITORY, and "
             f"HF_ENDPOINT. ({error})"
         ) from error
     except Exception as error:  # the library passes on any error of its HTTP client
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-            raise StorageFullError(f"the disk is full: no room for {card.file}") from error
-        raise UnavailableError("model hub", f"{card.file} could not be pulled: {error}") from error
+            raise StorageFullError(f"the disk is full: no room for {target}") from error
+        if isinstance(error, OSError) and error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
+            raise SettingsError(
+                f"{target.parent} cannot be written ({error.strerror}): set VICW_EMBEDDING_MODELS_DIR to a folder for "
+                "models that can"
+            ) from error
+        raise UnavailableError(
+            "model hub",
+            f"{file} could not be pulled: {error}. Without a network, put the file {file} of the repository "
+            f"{repository} at {target} by hand",
+        ) from error

@@ -1,90 +1,148 @@
-"""Model files: their location and their metadata."""
+"""Model files: their location, their cards, and the identity of their vectors."""
 
 from __future__ import annotations
 
-import hashlib
+import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from vicw_embedding.models import minilm
-from vicw_shared.embedding_models import MODELS, EmbeddingModel, Pooling
+from vicw_core.index.wrapper import WRAPPER_VERSION
+from vicw_embedding.models import digests, minilm
+from vicw_embedding.models.cards import read_gguf_card, read_onnx_card
+from vicw_shared.embedding_models import MODELS, EmbeddingModel, ModelFormat
 from vicw_shared.errors import SettingsError
+from vicw_shared.ports import ModelIdentity
 
 if TYPE_CHECKING:
     from vicw_shared.settings.concerns import EmbeddingSettings
 
-MAX_WINDOW_TOKENS = 512
 KNOWN = f"Name one of {', '.join(MODELS)} (`vicw model list` describes them)"
 """Fix for an unknown name, on the command line or in a variable."""
+TOKENIZER = "tokenizer.json"
+_ENGINES = {ModelFormat.GGUF: "llama_cpp", ModelFormat.ONNX: "onnxruntime"}
+_ONNX_NAMES = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A model ready to load: its card, its file, and the SHA-256 of that file."""
+    """A model ready to load: its card, its file, its digest, and the tokenizer of an ONNX file.
+
+    The digest is the SHA-256 of a GGUF file; for an ONNX file, that of the digests of all files that make its vectors.
+    """
 
     card: EmbeddingModel
     path: Path
     digest: str
+    tokenizer: Path | None = None
 
 
 def resolve(settings: EmbeddingSettings, models_dir: Path) -> ModelFile:
-    """Return the model that the settings name: a registered one, or the path of any GGUF.
+    """Return the model that the settings name: a registered one, or the path of a GGUF or ONNX file or of its folder.
 
-    Unpacks the model of the installation into ``models_dir``. Raises SettingsError if the name is unknown, or the file
-    is missing (it names the command that gets it) or not an embedding model. A store records the SHA-256 of the file
-    that made its vectors, and refuses another.
+    Raises SettingsError if the name is unknown, the engine for it is not installed, or the file is missing (it names
+    the command that gets it) or not an embedding model. A store records the digest of the file that made its vectors,
+    and refuses another.
     """
     card = MODELS.get(settings.model)
     if card is None:
-        return _from_path(settings.model)
-    path = minilm.ensure(models_dir) if card.file is None else models_dir / card.file
+        path = _own_file(settings.model)
+        card = read_card(path)
+    else:
+        path = location(card, models_dir)
+    if problem := engine_problem(card):
+        raise SettingsError(f"{card.name} cannot run here. {problem}")
     if not path.is_file():
         raise SettingsError(f"The model {card.name} is not in {models_dir}. Get it with: vicw model pull {card.name}")
-    return ModelFile(card, path, sha256(path))
+    return describe(card, path, models_dir)
 
 
-def sha256(path: Path) -> str:
-    """Return the SHA-256 of a file in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def identity(settings: EmbeddingSettings, models_dir: Path) -> ModelIdentity:
+    """Return the identity that the embedding server of these settings reports, from files alone.
+
+    Raises the errors of ``resolve``, and SettingsError if the model does not allow VICW_EMBEDDING_DIMENSIONS.
+    """
+    file = resolve(settings, models_dir)
+    if problem := file.card.size_problem(settings.dimensions):
+        raise SettingsError(f"VICW_EMBEDDING_DIMENSIONS: {problem}")
+    return ModelIdentity(file.card.name, settings.dimensions or file.card.size, file.digest, WRAPPER_VERSION)
 
 
-def _from_path(name: str) -> ModelFile:
-    path = Path(name).expanduser()
-    if not path.is_file():
-        raise SettingsError(f"{name} is neither a registered model nor a GGUF file. {KNOWN}, or name a file's path")
-    return ModelFile(read_card(path), path, sha256(path))
+def location(card: EmbeddingModel, models_dir: Path) -> Path:
+    """Return where the file of a registered model is, or would be after a pull. Raises SettingsError if it comes with
+    a package that is not installed.
+    """
+    if card.file is None and card.format is ModelFormat.GGUF:
+        return minilm.ensure(models_dir)
+    if card.file is None:
+        return _installed_folder() / "model.onnx"
+    if card.format is ModelFormat.ONNX:
+        return models_dir / card.name / "model.onnx"
+    return models_dir / Path(card.file).name
+
+
+def engine_problem(card: EmbeddingModel) -> str | None:
+    """Return what to do if the engine that runs this model is not installed; None if it is."""
+    if importlib.util.find_spec(_ENGINES[card.format]) is not None:
+        return None
+    if card.format is ModelFormat.GGUF:
+        return "GGUF models need llama.cpp: pip install 'vicw[gguf]' (it is compiled), or use an ONNX model"
+    return "ONNX models need onnxruntime: pip install onnxruntime tokenizers, or use a GGUF model"
+
+
+def describe(card: EmbeddingModel, path: Path, models_dir: Path) -> ModelFile:
+    """Return the model in this file, with its digest. Raises SettingsError if an ONNX file has no tokenizer."""
+    if card.format is ModelFormat.GGUF:
+        return ModelFile(card, path, digests.of_file(path, models_dir))
+    folders = [path.parent, path.parent.parent] if path.parent.name == "onnx" else [path.parent]
+    tokenizer = next((folder / TOKENIZER for folder in folders if (folder / TOKENIZER).is_file()), None)
+    if tokenizer is None:
+        raise SettingsError(f"{path} has no {TOKENIZER} beside it: an ONNX model needs the one it was trained with")
+    # Large models keep their weights in a second file.
+    weights = sorted(file for file in path.parent.glob(f"{path.name}[._]*") if file.name.endswith("data"))
+    return ModelFile(card, path, digests.of_files([path, tokenizer, *weights], models_dir), tokenizer)
 
 
 def read_card(path: Path) -> EmbeddingModel:
-    """Return the card of a GGUF from its metadata. Raises SettingsError if it is not an embedding model.
-
-    Default pooling: the mean for an encoder, the last token for a causal model.
+    """Return the card of a GGUF or ONNX file, from what it says of itself. Raises SettingsError if it is no embedding
+    model.
     """
-    import gguf
+    return read_gguf_card(path) if _is_gguf(path) else read_onnx_card(path)
 
+
+def _installed_folder() -> Path:
+    package = importlib.util.find_spec("vicw_minilm")
+    if package is None or package.origin is None:
+        raise SettingsError(
+            "The package vicw-minilm, which holds the default model, is not installed. Install VICW again, or choose "
+            "another model with VICW_EMBEDDING_MODEL."
+        )
+    return Path(package.origin).parent
+
+
+def _own_file(name: str) -> Path:
+    path = Path(name).expanduser()
+    if path.is_dir():
+        return _file_in(path)
+    if not path.is_file():
+        raise SettingsError(
+            f"{name} is neither a registered model nor a GGUF or ONNX file. {KNOWN}, or name a file or its folder"
+        )
+    return path
+
+
+def _file_in(folder: Path) -> Path:
+    known = [folder / name for name in _ONNX_NAMES if (folder / name).is_file()]
+    found = known[:1] or sorted(folder.glob("*.gguf")) or sorted(folder.glob("*.onnx"))
+    if len(found) != 1:
+        count = "several model files: name one of them" if found else "no model.onnx and no GGUF file"
+        raise SettingsError(f"{folder} has {count}")
+    return found[0]
+
+
+def _is_gguf(path: Path) -> bool:
     try:
-        reader = gguf.GGUFReader(path)
-    except (ValueError, IndexError, OSError) as error:
-        raise SettingsError(f"{path} is not a readable GGUF file") from error
-
-    def value(key: str, default: Any = None) -> Any:
-        field = reader.get_field(key)
-        return default if field is None else field.contents()
-
-    architecture = value("general.architecture")
-    size = value(f"{architecture}.embedding_length_out") or value(f"{architecture}.embedding_length")
-    if not size:
-        raise SettingsError(f"{path} does not name the size of its vectors: it is not an embedding model")
-    causal = value(f"{architecture}.attention.causal", True)
-    poolings = {1: Pooling.MEAN, 2: Pooling.CLS, 3: Pooling.LAST}
-    default = Pooling.LAST if causal else Pooling.MEAN
-    return EmbeddingModel(
-        name=path.stem,
-        size=int(size),
-        pooling=poolings.get(value(f"{architecture}.pooling_type", 0), default),
-        max_tokens=min(int(value(f"{architecture}.context_length", MAX_WINDOW_TOKENS)), MAX_WINDOW_TOKENS),
-        licence=str(value("general.license", "unknown")),
-        smallest_size=1,  # the file does not name it; the user of an own file decides
-    )
+        with path.open("rb") as file:
+            return file.read(4) == b"GGUF"
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read: {error.strerror or error}") from error

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from vicw_core.index.wrapper import WRAPPER_VERSION
-from vicw_embedding.models import minilm, model_files
+from vicw_embedding.models import model_files
 from vicw_runtime.model_servers.embedders import open_embedder
-from vicw_shared.embedding_models import MODELS
 from vicw_shared.errors import DataDirError, DataDirInUseError, SchemaVersionError, UnavailableError, VicwError
 from vicw_shared.ports import NO_MODEL, ModelIdentity
 from vicw_shared.settings import EmbeddingSettings
@@ -63,16 +60,8 @@ def _model(settings: StandaloneSettings) -> tuple[list[ModelIdentity], Finding]:
             identities = {url: asyncio.run(_ask(embedding, url)) for url in embedding.urls}
             detail = ", ".join(f"{url} answers as {identity}" for url, identity in identities.items())
             return list(identities.values()), Finding("model", Severity.FINE, detail)
-        card = MODELS.get(embedding.model)
-        if card is not None and card.file is None and not (settings.models_dir / minilm.FILE).exists():
-            # Its file is made at the first start, so the digest is not known yet.
-            size = embedding.dimensions or card.size
-            unmade = ModelIdentity(card.name, size, "", WRAPPER_VERSION)
-            return [unmade], Finding("model", Severity.FINE, f"{card.name} comes with the installation")
-        file = model_files.resolve(embedding, settings.models_dir)
-        size = embedding.dimensions or file.card.size
-        identity = ModelIdentity(file.card.name, size, file.digest, WRAPPER_VERSION)
-        return [identity], Finding("model", Severity.FINE, f"{identity} in {file.path}")
+        identity = model_files.identity(embedding, settings.models_dir)
+        return [identity], Finding("model", Severity.FINE, str(identity))
     except VicwError as error:
         return [], Finding("model", Severity.PROBLEM, error.detail, _model_fix(embedding))
 
@@ -109,7 +98,7 @@ def _store(seen: GraphCounts, wanted: Sequence[ModelIdentity]) -> Finding:
     known = seen.model
     if known is None:
         return Finding("store", Severity.FINE, "holds no vectors yet")
-    if not wanted or known in [replace(model, digest=model.digest or known.digest) for model in wanted]:
+    if not wanted or known in wanted:
         return Finding("store", Severity.FINE, f"has {vectors_of(known)}")
     if wanted == [NO_MODEL]:
         fix = "Unset VICW_EMBEDDER to use them"

@@ -8,7 +8,8 @@ import pytest
 from support.models.reference_bert import ReferenceBert
 from vicw_embedding.engine.engine import Engine
 from vicw_embedding.models import minilm as conversion
-from vicw_embedding.models.model_files import ModelFile, read_card, sha256
+from vicw_embedding.models.digests import sha256
+from vicw_embedding.models.model_files import ModelFile, read_card
 from vicw_shared.errors import SettingsError
 from vicw_shared.ports.embedder import Lane
 

@@ -25,7 +25,7 @@ def test_a_missing_file_names_the_command_that_gets_it(tmp_path: Path) -> None:
 
 
 def test_a_model_name_neither_registered_nor_a_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"Name one of .*all-MiniLM-L6-v2 \(`vicw model list`"):
+    with pytest.raises(SettingsError, match=r"Name one of all-MiniLM-L6-v2, .* \(`vicw model list`"):
         resolve(EmbeddingSettings(model="no-such-model"), tmp_path)
 
 
