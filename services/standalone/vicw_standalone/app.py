@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 
-import structlog
 from fastapi import FastAPI
 
+from vicw_embedding.process.supervisor import EmbeddingProcess
 from vicw_ingest.api import create_router as ingest_router
 from vicw_retrieval.api import create_router as retrieval_router
 from vicw_runtime.browser_guard import BrowserGuard
 from vicw_runtime.http import KeyGate, create_app
-from vicw_runtime.http.serve import serve as serve_app
+from vicw_runtime.http.serve import serve_while_opening
 from vicw_runtime.operations.router import OperationServer
 from vicw_shared.wire.host_names import is_loopback
 from vicw_standalone.operations import OPERATIONS
 from vicw_standalone.settings import StandaloneSettings
+from vicw_standalone.start import Probes, Start
 from vicw_standalone.wiring import Standalone
 
-_log = structlog.get_logger()
 _DESCRIPTION = """
 Long-term memory for LLM applications. **Store** with `POST /ingest`, **ask** with `POST /retrieve`: the answer is the
 right evidence with its causes, its order, its people and the raw text that proves it, within a budget you choose.
@@ -30,14 +31,10 @@ Errors are RFC 9457 problem documents that name the field and the fix. Every ans
 
 
 def create_standalone_app(standalone: Standalone) -> FastAPI:
-    """Return the application. It starts the background work of the open ``standalone``, and closes it at the end."""
+    """Return the application over ``standalone``, which it closes at the end. Until that is open, requests get 503."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        await standalone.finish_erasures()
-        standalone.start_indexer()
-        if gate.required and not await standalone.keys.keys():
-            _log.warning("requests need a key and none exists yet: `vicw keys create` creates one")
         try:
             yield
         finally:
@@ -45,12 +42,13 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
             await standalone.close()
 
     server = standalone.settings.server
+    probes = Probes(standalone)
     operations = OperationServer(OPERATIONS, standalone.memory)
     gate = KeyGate(
         lambda: standalone.keys,
         required=not is_loopback(server.host),
         tenant=server.tenant,
-        owner_token=lambda: standalone.data_dir.owner_token,
+        owner_token=lambda: standalone.owner_token,
     )
     app = create_app(
         title="VICW",
@@ -58,9 +56,9 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
         version=version("vicw"),
         limits=standalone.settings.limits,
         probes={
-            "embedding": standalone.probe_embedding,
-            "graph": standalone.probe_graph,
-            "vectors": standalone.probe_vectors,
+            "embedding": probes.embedding,
+            "graph": probes.graph,
+            "vectors": probes.vectors,
         },
         lifespan=lifespan,
         guard=BrowserGuard.of(server),
@@ -76,14 +74,12 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
     return app
 
 
-async def serve(settings: StandaloneSettings) -> None:
-    """Serve until SIGTERM or SIGINT. Raises FatalError before it answers if anything cannot be opened."""
-    standalone = Standalone(settings)
+async def serve(settings: StandaloneSettings, listener: socket.socket, process: EmbeddingProcess | None) -> None:
+    """Serve on ``listener`` until SIGTERM or SIGINT; ``process``, which has begun, may still be loading its model.
+
+    Raises FatalError if the stores cannot be opened or the model cannot be loaded.
+    """
+    standalone = Standalone(settings, process=process)
+    start = Start(standalone, needs_key=not is_loopback(settings.server.host))
     announcement = f"VICW answers on {{url}} (API: /docs), data in {settings.storage.data_dir}"
-    await serve_app(
-        create_standalone_app(standalone),
-        standalone,
-        settings.server,
-        announcement,
-        lambda url: standalone.data_dir.record_address(url),  # noqa: PLW0108 - data_dir is set by open()
-    )
+    await serve_while_opening(create_standalone_app(standalone), start, listener, settings.server, announcement)

@@ -1,0 +1,76 @@
+"""How a server begins: words answer once the stores are open, and the background work begins with the model."""
+
+from __future__ import annotations
+
+import structlog
+
+from vicw_ingest.erasure.eraser import Eraser
+from vicw_runtime.http.serve import Opening
+from vicw_shared.errors import UnavailableError, VicwError
+from vicw_standalone.wiring import Standalone
+
+_log = structlog.get_logger()
+
+
+class Start(Opening):
+    """The start of a server over ``standalone``; ``needs_key``: its requests need a key."""
+
+    def __init__(self, standalone: Standalone, *, needs_key: bool = False) -> None:
+        self._standalone = standalone
+        self._needs_key = needs_key
+
+    async def open(self) -> None:
+        """Open the stores, and finish what interrupted erasures selected, before anything is answered."""
+        await self._standalone.open_stores()
+        await self._finish_erasures()
+        if self._needs_key and not await self._standalone.keys.keys():
+            _log.warning("requests need a key and none exists yet: `vicw keys create` creates one")
+
+    def record_address(self, url: str) -> None:
+        """Record it in the data directory, for commands."""
+        self._standalone.data_dir.record_address(url)
+
+    async def load(self) -> None:
+        """Wait for the model, then start the background work. Raises SettingsError or UnavailableError."""
+        await self._standalone.embedders.loaded()
+        self._standalone.start_indexer()
+
+    async def close(self) -> None:
+        """Close the stores, and end the model's process."""
+        await self._standalone.close()
+
+    async def _finish_erasures(self) -> None:
+        standalone = self._standalone
+        eraser = Eraser(standalone.graph, standalone.indexes, standalone.registry)
+        try:
+            if await eraser.pending():
+                _log.warning("an erasure is not proven yet: `vicw forget resume` searches for what is left")
+            await eraser.finish_interrupted()
+        except VicwError as error:
+            _log.warning("an interrupted erasure could not be finished: `vicw forget resume`", error=error.detail)
+
+
+class Probes:
+    """Checks of the dependencies, for readiness: each raises if it does not work, also while the stores are opened."""
+
+    def __init__(self, standalone: Standalone) -> None:
+        self._standalone = standalone
+
+    async def embedding(self) -> None:
+        """Raise if the embedder does not answer, or still loads its model."""
+        self._require_open("embedding")
+        await self._standalone.embedders.probe(self._standalone.indexes.read_index.model)
+
+    async def graph(self) -> None:
+        """Raise if the graph does not answer."""
+        self._require_open("graph")
+        await self._standalone.graph.record.models()
+
+    async def vectors(self) -> None:
+        """Raise if the vector index does not answer."""
+        self._require_open("vectors")
+        await self._standalone.vectors.ids(after=None, limit=1)
+
+    def _require_open(self, dependency: str) -> None:
+        if not self._standalone.is_open:
+            raise UnavailableError(dependency, "is being opened")
