@@ -25,7 +25,7 @@ import aiohttp
 
 from bench import shaped
 from vicw_embedding.engine.engine import BATCH_TOKENS
-from vicw_embedding.engine.native import NativeContext, NativeModel, pin_workers
+from vicw_embedding.engine.llama import LlamaContext, LlamaModel, pin_workers
 from vicw_embedding.models.model_files import read_card
 from vicw_runtime.http.serve import fast_loop
 from vicw_shared.ports.embedder import Lane
@@ -132,7 +132,7 @@ async def throughput(server: Server, texts: Texts, rounds: int) -> None:
     )
 
 
-async def question(server: Server, context: NativeContext, model: NativeModel, texts: Texts, rounds: int) -> None:
+async def question(server: Server, context: LlamaContext, model: LlamaModel, texts: Texts, rounds: int) -> None:
     """Print how long an idle process takes for a question, beside llama.cpp called without any of it."""
 
     async def timed(work: Callable[[], Awaitable[object]]) -> float:
@@ -186,8 +186,8 @@ def main() -> None:
             asyncio.run(memory(server, texts), loop_factory=fast_loop())
             asyncio.run(throughput(server, texts, options.rounds), loop_factory=fast_loop())
             pin_workers()
-            model = NativeModel(path)
-            context = NativeContext(
+            model = LlamaModel(path)
+            context = LlamaContext(
                 model, read_card(path).pooling, threads=os.cpu_count() or 1, batch_tokens=BATCH_TOKENS[Lane.QUERY]
             )
             asyncio.run(question(server, context, model, texts, options.rounds), loop_factory=fast_loop())

@@ -1,1 +1,1 @@
-"""The embedding server: one GGUF through llama.cpp, a lane for queries and one for bulk, the OpenAI protocol."""
+"""The embedding server: one model (ONNX or GGUF), a lane for queries and one for bulk, the OpenAI protocol."""

@@ -32,7 +32,7 @@ def create_app(served: ServedModel, gate: http.Gate, limits: LimitSettings, guar
 
     app = http.create_app(
         title="VICW embedding",
-        description="One GGUF, a lane for queries and one for bulk, on the OpenAI embeddings protocol.",
+        description="One embedding model, a lane for queries and one for bulk, on the OpenAI embeddings protocol.",
         version=version("vicw"),
         limits=limits,
         probes={"model": served.batcher.check},

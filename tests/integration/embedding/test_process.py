@@ -18,7 +18,7 @@ import httpx
 import numpy as np
 import pytest
 
-from support.models import tiny_gguf
+from support.models import tiny_gguf, tiny_onnx
 from vicw_embedding.process.supervisor import EmbeddingProcess
 from vicw_runtime.model_servers.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import SettingsError
@@ -61,6 +61,36 @@ async def test_the_embedding_process_serves_on_a_socket_for_its_user_only(
     np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-5)
     assert stat.S_IMODE(process.uds.stat().st_mode) == 0o600
     assert stat.S_IMODE(process.uds.parent.stat().st_mode) == 0o700
+
+
+async def test_the_embedding_process_serves_an_onnx_model_without_llama_cpp(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "path" / "llama_cpp").mkdir(parents=True)
+    (tmp_path / "path" / "llama_cpp" / "__init__.py").write_text("raise ModuleNotFoundError(__name__)")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "path"))
+    folder = tiny_onnx.encoder(tmp_path / "small").path.parent
+    process = EmbeddingProcess(EmbeddingSettings(model=str(folder), dimensions=512), tmp_path)
+    await process.start()
+    embedder = OpenAIEmbedder(uds=process.uds)
+    try:
+        identity = await embedder.identity()
+        rows = await embedder.embed(["river", "stone", LONG], Lane.QUERY)
+    finally:
+        await embedder.close()
+        await process.close()
+
+    assert (identity.name, identity.size) == ("small", 512)
+    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-5)
+
+
+async def test_start_raises_the_fault_of_an_onnx_model(tmp_path: Path) -> None:
+    file = tiny_onnx.encoder(tmp_path / "cut")
+    file.path.write_bytes(file.path.read_bytes()[:-100])
+    process = EmbeddingProcess(EmbeddingSettings(model=str(file.path)), tmp_path)
+
+    with pytest.raises(SettingsError, match=r"cut/model\.onnx is .*fetch it again"):
+        await process.start()
 
 
 async def test_a_killed_embedding_process_restarts_and_pending_calls_succeed(

@@ -16,7 +16,7 @@ from vicw_shared.embedding_models import EmbeddingModel, ModelFormat, Pooling
 SIZE = 1024
 BOS, EOS = 0, 2
 _WORDS = "the of and build broke why because token key user query memory river stone time light".split()
-_VOCABULARY = [
+WORDS_AND_LETTERS = [
     "<s>",
     "<pad>",
     "</s>",
@@ -41,7 +41,7 @@ def encoder(path: Path) -> ModelFile:
     writer.add_token_type_count(1)
     _tokenizer(writer, "t5", [])
     shapes: dict[str, tuple[int, ...]] = {
-        "token_embd.weight": (len(_VOCABULARY), SIZE),
+        "token_embd.weight": (len(WORDS_AND_LETTERS), SIZE),
         "position_embd.weight": (512, SIZE),
         "token_types.weight": (1, SIZE),
         "blk.0.attn_q.weight": (SIZE, SIZE),
@@ -67,7 +67,7 @@ def decoder(path: Path, template: str | None = None) -> ModelFile:
     writer.add_head_count_kv(16)
     writer.add_layer_norm_rms_eps(1e-5)
     writer.add_rope_dimension_count(SIZE // 16)
-    vocabulary = len(_VOCABULARY) + len(_BYTES)
+    vocabulary = len(WORDS_AND_LETTERS) + len(_BYTES)
     writer.add_vocab_size(vocabulary)
     writer.add_pooling_type(gguf.PoolingType.LAST)
     _tokenizer(writer, "llama", _BYTES)
@@ -96,9 +96,9 @@ def _tokenizer(writer: Any, kind: str, extra: list[str]) -> None:
     special = [kinds.CONTROL, kinds.CONTROL, kinds.CONTROL, kinds.UNKNOWN]
     writer.add_tokenizer_model(kind)
     writer.add_tokenizer_pre("default")
-    writer.add_token_list(_VOCABULARY + extra)
-    writer.add_token_scores([0.0] * 4 + [-1.0 - 8.0 / len(token) for token in (_VOCABULARY + extra)[4:]])
-    writer.add_token_types(special + [kinds.NORMAL] * (len(_VOCABULARY) - 4) + [kinds.BYTE] * len(extra))
+    writer.add_token_list(WORDS_AND_LETTERS + extra)
+    writer.add_token_scores([0.0] * 4 + [-1.0 - 8.0 / len(token) for token in (WORDS_AND_LETTERS + extra)[4:]])
+    writer.add_token_types(special + [kinds.NORMAL] * (len(WORDS_AND_LETTERS) - 4) + [kinds.BYTE] * len(extra))
     writer.add_add_space_prefix(True)
     writer.add_bos_token_id(BOS)
     writer.add_pad_token_id(1)

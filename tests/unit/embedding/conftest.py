@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from support.models import tiny_gguf
+from support.models import tiny_gguf, tiny_onnx
 from vicw_embedding import metrics
 from vicw_embedding.engine.engine import Engine, EngineOptions
-from vicw_embedding.models import model_files
+from vicw_embedding.models import minilm as minilm_conversion
+from vicw_embedding.models.digests import sha256
 from vicw_embedding.models.model_files import ModelFile
-from vicw_shared.settings.concerns import EmbeddingSettings
+from vicw_minilm import FOLDER
+from vicw_shared.embedding_models import MODELS, ModelFormat
+
+FORMATS = ("gguf", "onnx")
 
 
 @pytest.fixture(scope="session")
@@ -31,19 +36,48 @@ def tiny_decoder(models_dir: Path) -> ModelFile:
 
 
 @pytest.fixture(scope="session")
+def tiny_onnx_encoder(models_dir: Path) -> ModelFile:
+    return tiny_onnx.encoder(models_dir / "tiny-encoder")
+
+
+@pytest.fixture(scope="session")
+def tiny_onnx_decoder(models_dir: Path) -> ModelFile:
+    return tiny_onnx.decoder(models_dir / "tiny-decoder")
+
+
+@pytest.fixture(scope="session")
 def minilm_file(models_dir: Path) -> ModelFile:
-    return model_files.resolve(EmbeddingSettings(model="all-MiniLM-L6-v2"), models_dir)
+    path = minilm_conversion.ensure(models_dir)
+    return ModelFile(replace(MODELS["all-MiniLM-L6-v2"], format=ModelFormat.GGUF), path, sha256(path))
+
+
+@pytest.fixture(scope="session")
+def minilm_onnx() -> ModelFile:
+    path = FOLDER / "model.onnx"
+    return ModelFile(replace(MODELS["all-MiniLM-L6-v2"], format=ModelFormat.ONNX), path, sha256(path))
+
+
+@pytest.fixture(scope="session", params=FORMATS)
+def encoder_file(request: pytest.FixtureRequest, tiny_encoder: ModelFile, tiny_onnx_encoder: ModelFile) -> ModelFile:
+    """A tiny encoder in each format."""
+    return tiny_encoder if request.param == "gguf" else tiny_onnx_encoder
+
+
+@pytest.fixture(scope="session", params=FORMATS)
+def decoder_file(request: pytest.FixtureRequest, tiny_decoder: ModelFile, tiny_onnx_decoder: ModelFile) -> ModelFile:
+    """A tiny decoder in each format."""
+    return tiny_decoder if request.param == "gguf" else tiny_onnx_decoder
 
 
 @pytest.fixture
-def engine(tiny_encoder: ModelFile) -> Iterator[Engine]:
-    opened = Engine(tiny_encoder, EngineOptions(queue_texts=3000, observe=metrics.observe_batch))
+def engine(encoder_file: ModelFile) -> Iterator[Engine]:
+    opened = Engine(encoder_file, EngineOptions(queue_texts=3000, observe=metrics.observe_batch))
     yield opened
     opened.close()
 
 
-@pytest.fixture(scope="module")
-def minilm(minilm_file: ModelFile) -> Iterator[Engine]:
-    opened = Engine(minilm_file, EngineOptions())
+@pytest.fixture(scope="module", params=FORMATS)
+def minilm(request: pytest.FixtureRequest, minilm_file: ModelFile, minilm_onnx: ModelFile) -> Iterator[Engine]:
+    opened = Engine(minilm_file if request.param == "gguf" else minilm_onnx, EngineOptions())
     yield opened
     opened.close()

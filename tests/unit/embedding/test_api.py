@@ -29,8 +29,8 @@ KEY = "VICW_EMBEDDING_API_KEY"
 
 
 @pytest.fixture
-def served(tiny_encoder: ModelFile, engine: Engine) -> ServedModel:
-    return ServedModel(tiny_encoder, engine, Batcher(engine))
+def served(engine: Engine) -> ServedModel:
+    return ServedModel(engine.file, engine, Batcher(engine))
 
 
 def open_client(served: ServedModel, secret: str | None = None) -> httpx.AsyncClient:

@@ -12,7 +12,7 @@ from typing import Any
 
 import jinja2
 
-from vicw_embedding.engine import native
+from vicw_embedding.engine import llama
 from vicw_shared.errors import FieldProblem, InvalidInputError, OverloadedError, SettingsError
 
 _MAX_STRING_CHARS = 300
@@ -80,7 +80,7 @@ class ChatEngine:
 
 
 def _load(path: Path, threads: int, context_tokens: int) -> Any:
-    native.prepare()
+    llama.prepare()
     import llama_cpp
 
     class Interruptible(llama_cpp.Llama):  # type: ignore[misc]

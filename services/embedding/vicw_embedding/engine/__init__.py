@@ -1,1 +1,1 @@
-"""The model in memory: a lane for queries and one for bulk, each with its llama.cpp context."""
+"""The model in memory: a lane for queries and one for bulk, on onnxruntime (ONNX) or llama.cpp (GGUF)."""

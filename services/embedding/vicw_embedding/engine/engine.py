@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vicw_embedding.engine import llama, loading
 from vicw_embedding.engine.lane import Embedded, LaneOptions, LaneWorker
-from vicw_embedding.engine.native import NativeModel, pin_workers
 from vicw_shared.errors import SettingsError
 from vicw_shared.ports.embedder import Lane
 
@@ -39,22 +39,26 @@ class EngineOptions:
 
 
 class Engine:
-    """One GGUF, loaded once, with a context and a thread for each lane.
+    """One model, loaded once, with contexts and threads for each lane.
 
     The constructor blocks until the model is in memory. The process must not fork afterwards: a forked copy of
     llama.cpp's thread pool hangs.
     """
 
     def __init__(self, model_file: ModelFile, options: EngineOptions) -> None:
-        """Load the model. Raises SettingsError if the file does not match its card."""
+        """Load the model. Raises SettingsError if its files are damaged, of another kind of model, or do not match its
+        card.
+        """
         self.file = model_file
         card = model_file.card
         if (options.threads or usable_cores()) == _processors():
-            pin_workers()
-        self._model = NativeModel(model_file.path)
+            llama.pin_workers()
+        self._model = loading.load(model_file)
         if self._model.size != card.size:
+            self._model.close()
             raise SettingsError(
-                f"{model_file.path} has vectors of {self._model.size} dimensions, but {card.name} has {card.size}"
+                f"{model_file.path} has vectors of {self._model.size} dimensions, but {card.name} has {card.size}: "
+                "name the file of that model, or its path in VICW_EMBEDDING_MODEL"
             )
         self._lanes = {lane: self._worker(lane, options) for lane in Lane}
         try:

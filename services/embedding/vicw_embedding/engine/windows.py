@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vicw_shared.errors import SettingsError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -29,6 +31,16 @@ class SpecialTokens:
     def length(self) -> int:
         """Number of special tokens."""
         return len(self.prefix) + len(self.suffix)
+
+
+def find_frame(body: Sequence[int], whole: Sequence[int]) -> SpecialTokens:
+    """Return the special tokens that a tokenizer put around ``body`` to get ``whole``. Raises SettingsError if it does
+    not.
+    """
+    for start in range(len(whole) - len(body) + 1):
+        if [*whole[start : start + len(body)]] == [*body]:
+            return SpecialTokens(tuple(whole[:start]), tuple(whole[start + len(body) :]))
+    raise SettingsError("the model's tokenizer does not wrap a text in fixed special tokens: choose another model")
 
 
 def cut(body: Sequence[int], frame: SpecialTokens, max_tokens: int) -> list[list[int]]:

@@ -1,10 +1,11 @@
-"""Both lanes on the real llama.cpp."""
+"""Both lanes on the real engines."""
 
 from __future__ import annotations
 
 import os
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -14,12 +15,31 @@ import pytest
 
 from vicw_embedding.engine import windows
 from vicw_embedding.engine.engine import Engine, EngineOptions, usable_cores
-from vicw_embedding.engine.native import NativeContext, NativeModel
+from vicw_embedding.engine.llama import LlamaContext
+from vicw_embedding.engine.loading import load
+from vicw_embedding.engine.onnx import OnnxContext
 from vicw_embedding.models.model_files import ModelFile
+from vicw_shared.embedding_models import ModelFormat
 from vicw_shared.errors import LimitExceededError, OverloadedError, SettingsError, UnavailableError
 from vicw_shared.ports.embedder import Lane
 
 SENTENCE = "the build broke because of the token and the user query "
+
+
+def context_of(engine: Engine) -> type[LlamaContext | OnnxContext]:
+    return LlamaContext if engine.file.card.format is ModelFormat.GGUF else OnnxContext
+
+
+def watch(engine: Engine, monkeypatch: pytest.MonkeyPatch, see: Callable[[list[list[int]]], None]) -> None:
+    """Call ``see`` with the sequences of each batch."""
+    kind = context_of(engine)
+    embed = kind.embed
+
+    def watching(self: LlamaContext | OnnxContext, sequences: list[list[int]]) -> object:
+        see(sequences)
+        return embed(self, sequences)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(kind, "embed", watching)
 
 
 def test_vectors_are_units_in_the_order_of_the_texts(engine: Engine) -> None:
@@ -61,13 +81,7 @@ def test_an_overlong_text_is_embedded_in_framed_windows(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, lane: Lane, longest: int
 ) -> None:
     seen: list[list[int]] = []
-    embed = NativeContext.embed
-
-    def spying(self: NativeContext, sequences: list[list[int]]) -> object:
-        seen.extend(sequences)
-        return embed(self, sequences)
-
-    monkeypatch.setattr(NativeContext, "embed", spying)
+    watch(engine, monkeypatch, seen.extend)
     embedded = engine.submit([SENTENCE * 120], lane).result()
 
     assert len(seen) > 2
@@ -78,10 +92,10 @@ def test_an_overlong_text_is_embedded_in_framed_windows(
 
 
 def test_the_vector_of_an_over_long_text_is_the_mean_of_its_windows(minilm: Engine) -> None:
-    model = NativeModel(minilm.file.path)
+    model = load(minilm.file)
     text = "Ana rolled the deployment back. " * 200
     parts = windows.cut(model.tokenize(text), model.frame, minilm.file.card.max_tokens)
-    context = NativeContext(model, minilm.file.card.pooling, threads=2, batch_tokens=512)
+    context = model.open_context(minilm.file.card.pooling, threads=2, batch_tokens=512)
     expected = windows.join(np.concatenate([context.embed([part]) for part in parts]))
     context.close()
     model.close()
@@ -94,13 +108,7 @@ def test_the_vector_of_an_over_long_text_is_the_mean_of_its_windows(minilm: Engi
 
 def test_texts_of_many_requests_share_a_batch(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
-    embed = NativeContext.embed
-
-    def spying(self: NativeContext, sequences: list[list[int]]) -> object:
-        sizes.append(len(sequences))
-        return embed(self, sequences)
-
-    monkeypatch.setattr(NativeContext, "embed", spying)
+    watch(engine, monkeypatch, lambda sequences: sizes.append(len(sequences)))
     first = engine.submit([SENTENCE * 20], Lane.BULK)
     others = [engine.submit(["river stone"], Lane.BULK) for _ in range(40)]
 
@@ -169,15 +177,15 @@ def test_a_cancelled_request_leaves_the_others_alone(engine: Engine) -> None:
 
 def test_a_failed_batch_is_reported_and_the_lane_continues(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr(NativeContext, "embed", lambda self, batch: np.full((len(batch), 1024), np.nan, np.float32))
+        broken.setattr(context_of(engine), "embed", lambda self, batch: np.full((len(batch), 1024), np.nan, np.float32))
         with pytest.raises(UnavailableError, match="not finite"):
             engine.submit(["a"], Lane.QUERY).result()
 
     assert engine.submit(["a"], Lane.QUERY).result().rows.shape == (1, 1024)
 
 
-def test_closing_fails_waiting_requests_and_refuses_new_ones(tiny_encoder: ModelFile) -> None:
-    engine = Engine(tiny_encoder, EngineOptions())
+def test_closing_fails_waiting_requests_and_refuses_new_ones(encoder_file: ModelFile) -> None:
+    engine = Engine(encoder_file, EngineOptions())
     waiting = engine.submit([SENTENCE * 10] * 2000, Lane.BULK)
 
     engine.close()
@@ -190,22 +198,22 @@ def test_closing_fails_waiting_requests_and_refuses_new_ones(tiny_encoder: Model
         engine.submit(["a"], Lane.QUERY)
 
 
-def test_a_card_that_does_not_fit_the_file_is_refused(tiny_encoder: ModelFile) -> None:
-    wrong = replace(tiny_encoder, card=replace(tiny_encoder.card, size=384))
+def test_a_card_that_does_not_fit_the_file_is_refused(encoder_file: ModelFile) -> None:
+    wrong = replace(encoder_file, card=replace(encoder_file.card, size=384))
 
     with pytest.raises(SettingsError, match="1024 dimensions"):
         Engine(wrong, EngineOptions())
 
 
-def test_an_error_while_starting_a_lane_is_raised(tiny_encoder: ModelFile, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_while_starting_a_lane_is_raised(encoder_file: ModelFile, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "getpriority", lambda *_: 1 / 0)
 
     with pytest.raises(ZeroDivisionError):
-        Engine(tiny_encoder, EngineOptions())
+        Engine(encoder_file, EngineOptions())
 
 
-def test_a_decoder_model_embeds_alike_alone_and_in_a_batch(tiny_decoder: ModelFile) -> None:
-    engine = Engine(tiny_decoder, EngineOptions())
+def test_a_decoder_model_embeds_alike_alone_and_in_a_batch(decoder_file: ModelFile) -> None:
+    engine = Engine(decoder_file, EngineOptions())
     together = engine.submit(["river stone", SENTENCE * 30, "time"], Lane.BULK).result().rows
     alone = engine.submit(["time"], Lane.BULK).result().rows[0]
     engine.close()

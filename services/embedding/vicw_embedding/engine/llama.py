@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import structlog
 
-from vicw_embedding.engine.windows import SpecialTokens
+from vicw_embedding.engine.port import EngineError
+from vicw_embedding.engine.windows import find_frame
 from vicw_shared.embedding_models import Pooling
 from vicw_shared.errors import SettingsError
 
@@ -28,13 +29,13 @@ if TYPE_CHECKING:
 MAX_SEQUENCES = 64
 _POOLING = {Pooling.MEAN: 1, Pooling.CLS: 2, Pooling.LAST: 3}
 _WARNING, _ERROR = 3, 4
+NOT_INSTALLED = (
+    "GGUF models need llama.cpp, which is not installed: pip install 'vicw[gguf]' (it is compiled), or choose an ONNX "
+    "model"
+)
 
 _log = structlog.get_logger()
 _callbacks: list[Any] = []  # keeps them alive: a callback that Python collects while C holds it is a segfault
-
-
-class NativeError(RuntimeError):
-    """llama.cpp refused a call; the process and its contexts are still usable."""
 
 
 def pin_workers() -> None:
@@ -58,8 +59,10 @@ def _library() -> Any:
     # Otherwise an abort starts a debugger on this process before it dies, which delays a restart.
     os.environ.setdefault("GGML_NO_BACKTRACE", "1")
     cores = _affinity()
-    import llama_cpp.llama_cpp as library
-
+    try:
+        import llama_cpp.llama_cpp as library
+    except ModuleNotFoundError as error:
+        raise SettingsError(NOT_INSTALLED) from error
     if cores:  # only workers are to be pinned: the loading thread's children would all share its core
         with contextlib.suppress(OSError):  # a sandbox may refuse it; then the affinity has not changed either
             os.sched_setaffinity(0, cores)
@@ -87,8 +90,11 @@ def _log_native(level: int, text: bytes | None, _user: object) -> None:
         report("llama.cpp", message=text.decode("utf-8", "replace").strip())
 
 
-class NativeModel:
+class LlamaModel:
     """A GGUF in memory. Its methods may be called from any thread."""
+
+    max_sequences = MAX_SEQUENCES
+    pads = False
 
     def __init__(self, path: Path) -> None:
         """Load ``path``. Raises SettingsError if it is not a model that llama.cpp can run."""
@@ -101,11 +107,19 @@ class NativeModel:
         self._vocabulary = library.llama_model_get_vocab(self.handle)
         self.size: int = library.llama_model_n_embd_out(self.handle)
         self.context_length: int = library.llama_model_n_ctx_train(self.handle)
-        self.frame = self._find_frame()
+        self.frame = find_frame(self._tokenize("a", special=False), self._tokenize("a", special=True))
 
     def tokenize(self, text: str) -> list[int]:
         """Return the text's token ids without special tokens; text that looks like one is plain text."""
         return self._tokenize(text, special=False)
+
+    def workers(self, threads: int) -> int:
+        """Return 1: the threads of a context share each batch."""
+        return 1
+
+    def open_context(self, pooling: Pooling, *, threads: int, batch_tokens: int) -> LlamaContext:
+        """Allocate a context on the thread that will use it. Raises EngineError."""
+        return LlamaContext(self, pooling, threads=threads, batch_tokens=batch_tokens)
 
     def close(self) -> None:
         """Free the model. Its contexts must be closed before."""
@@ -125,20 +139,12 @@ class NativeModel:
                 return tokens[:count]
             room = -count
 
-    def _find_frame(self) -> SpecialTokens:
-        body = self._tokenize("a", special=False)
-        whole = self._tokenize("a", special=True)
-        for start in range(len(whole) - len(body) + 1):
-            if whole[start : start + len(body)] == body:
-                return SpecialTokens(tuple(whole[:start]), tuple(whole[start + len(body) :]))
-        raise SettingsError("the model's tokenizer does not wrap a text in fixed special tokens")
 
-
-class NativeContext:
+class LlamaContext:
     """Buffers for one batch at a time. Every call must come from the thread that created it."""
 
-    def __init__(self, model: NativeModel, pooling: Pooling, *, threads: int, batch_tokens: int) -> None:
-        """Allocate the buffers for batches of ``batch_tokens`` at most. Raises NativeError if llama.cpp cannot."""
+    def __init__(self, model: LlamaModel, pooling: Pooling, *, threads: int, batch_tokens: int) -> None:
+        """Allocate the buffers for batches of ``batch_tokens`` at most. Raises EngineError if llama.cpp cannot."""
         library = _library()
         parameters = library.llama_context_default_params()
         # An encoder reads a batch at once, and more than n_ubatch tokens abort the process.
@@ -154,14 +160,14 @@ class NativeContext:
         self._batch_tokens = batch_tokens
         self._handle = library.llama_init_from_model(model.handle, parameters)
         if not self._handle:
-            raise NativeError("llama.cpp could not allocate a context")
+            raise EngineError("llama.cpp could not allocate a context")
         self._memory = library.llama_get_memory(self._handle)  # None for an encoder, which has no state
         self._batch = library.llama_batch_init(batch_tokens, 0, 1)
 
     def embed(self, sequences: Sequence[Sequence[int]]) -> NDArray[np.float32]:
         """Return an array of shape (len(sequences), size), float32, not normalised.
 
-        Raises ValueError for no sequence, an empty one, or more than one batch holds; NativeError if
+        Raises ValueError for no sequence, an empty one, or more than one batch holds; EngineError if
         llama.cpp refuses the batch.
         """
         total = sum(len(sequence) for sequence in sequences)
@@ -177,7 +183,7 @@ class NativeContext:
             library.llama_memory_clear(self._memory, False)
             status = library.llama_decode(self._handle, self._batch)
         if status != 0:
-            raise NativeError(f"llama.cpp refused a batch of {total} tokens (status {status})")
+            raise EngineError(f"llama.cpp refused a batch of {total} tokens (status {status})")
         return self._read(len(sequences))
 
     def close(self) -> None:
@@ -205,6 +211,6 @@ class NativeContext:
         for number in range(count):
             row = library.llama_get_embeddings_seq(self._handle, number)
             if not row:
-                raise NativeError("llama.cpp returned no embedding for a sequence")
+                raise EngineError("llama.cpp returned no embedding for a sequence")
             rows[number] = np.ctypeslib.as_array(row, (self._model.size,))
         return rows
