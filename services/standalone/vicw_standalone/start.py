@@ -20,8 +20,8 @@ class Start(Opening):
         self._needs_key = needs_key
 
     async def open(self) -> None:
-        """Open the stores, and finish what interrupted erasures selected, before anything is answered."""
-        await self._standalone.open_stores()
+        """Open the graph, and finish what interrupted erasures selected, before anything is answered."""
+        await self._standalone.open_graph()
         await self._finish_erasures()
         if self._needs_key and not await self._standalone.keys.keys():
             _log.warning("requests need a key and none exists yet: `vicw keys create` creates one")
@@ -31,7 +31,11 @@ class Start(Opening):
         self._standalone.data_dir.record_address(url)
 
     async def load(self) -> None:
-        """Wait for the model, then start the background work. Raises SettingsError or UnavailableError."""
+        """Open the index, wait for the model, then start the background work.
+
+        Raises DataDirError, StorageFullError, SettingsError or UnavailableError.
+        """
+        await self._standalone.open_index()
         await self._standalone.embedders.loaded()
         self._standalone.start_indexer()
 
@@ -45,6 +49,7 @@ class Start(Opening):
         try:
             if await eraser.pending():
                 _log.warning("an erasure is not proven yet: `vicw forget resume` searches for what is left")
+                await standalone.open_index()
             await eraser.finish_interrupted()
         except VicwError as error:
             _log.warning("an interrupted erasure could not be finished: `vicw forget resume`", error=error.detail)
@@ -59,7 +64,7 @@ class Probes:
     async def embedding(self) -> None:
         """Raise if the embedder does not answer, or still loads its model."""
         self._require_open("embedding")
-        await self._standalone.embedders.probe(self._standalone.indexes.read_index.model)
+        await self._standalone.probe_embedder()
 
     async def graph(self) -> None:
         """Raise if the graph does not answer."""
@@ -69,6 +74,8 @@ class Probes:
     async def vectors(self) -> None:
         """Raise if the vector index does not answer."""
         self._require_open("vectors")
+        if not self._standalone.indexes.is_open:
+            raise UnavailableError("vectors", "the index is being opened; until then, answers come from words")
         await self._standalone.vectors.ids(after=None, limit=1)
 
     def _require_open(self, dependency: str) -> None:

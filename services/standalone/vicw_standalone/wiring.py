@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Iterator, Mapping
 
@@ -26,7 +27,7 @@ from vicw_runtime.throttled_indexes import throttled_indexes
 from vicw_shared.clock import now
 from vicw_shared.errors import StorageFullError, UnavailableError
 from vicw_shared.extensions import NOTHING_EXTRACTED, load_extractor, load_registries
-from vicw_shared.ports import NO_MODEL, Embedder, VectorStore
+from vicw_shared.ports import NO_MODEL, Embedder, ModelIdentity, VectorStore
 from vicw_sleep.mirror.service import Mirror
 from vicw_sleep.reconcile.receipts import forget_receipts
 from vicw_sleep.reindex.background import BackgroundReindexing
@@ -36,6 +37,7 @@ from vicw_sleep.schedule.cron import Schedule
 from vicw_sleep.schedule.jobs import ScheduledJob, schedules
 from vicw_standalone import scheduled_jobs
 from vicw_standalone.embedding_model.embedders import Embedders
+from vicw_standalone.index_engines.closed import CLOSED_VECTORS
 from vicw_standalone.index_engines.edge import EdgeIndexes, IndexFolders
 from vicw_standalone.language_model import open_language_model
 from vicw_standalone.settings import StandaloneSettings
@@ -89,6 +91,8 @@ class Standalone:
         self.schedules: Mapping[ScheduledJob, Schedule]
         self._jobs: scheduled_jobs.JobRunner
         self._reranker: HttpReranker | None = None
+        self._index_lock = asyncio.Lock()
+        self._first_model: ModelIdentity
         self._ingest: IngestPorts
 
     async def open(self, *, half: bool = False) -> None:
@@ -100,21 +104,36 @@ class Standalone:
         """
         try:
             await self._open(half=half)
+            await self.open_index()
             await self.embedders.loaded()
         except BaseException:
             await self.close()
             raise
 
-    async def open_stores(self) -> None:
-        """Open everything while the model loads, or nothing: words answer until it is loaded.
+    async def open_graph(self) -> None:
+        """Open everything but the index, or nothing, while the model loads. Words answer from then on.
 
-        Raises the errors of ``open``, except those of loading the model.
+        Raises the errors of ``open`` that need neither the index nor the loaded model.
         """
         try:
             await self._open(half=False)
         except BaseException:
             await self.close()
             raise
+
+    async def open_index(self) -> None:
+        """Open the index of the model in use, unless it is open. Raises DataDirError, StorageFullError."""
+        async with self._index_lock:
+            if self.indexes.is_open:
+                return
+            await in_thread(recover_all, self.data_dir.path)
+            await self.indexes.open()
+            await reconcile_points(self.graph, self.folders, self.indexes)
+        before = self.settings.ingest.receipts_before(now())
+        with contextlib.suppress(StorageFullError):  # deleting needs disk space first, too
+            await forget_receipts(self.graph.record, before, seconds=_RECEIPT_CLEANUP_SECONDS)
+        if (change := self.indexes.models.change) is not None:
+            _log.warning("a model change is in progress; `vicw reindex` resumes it", model=str(change.model))
 
     def _require_open(self) -> None:
         if not self.is_open:
@@ -124,24 +143,18 @@ class Standalone:
         storage = self.settings.storage
         self.schedules = schedules(self.settings, now())
         self.data_dir = self._stack.enter_context(DataDir(storage.data_dir, min_free_mb=storage.min_free_mb))
-        await in_thread(recover_all, storage.data_dir)
         mapped = MAPPED_MB if storage.embedder == "model" else _MAPPED_WITHOUT_VECTORS_MB
         self.graph = SqliteGraphStore(self.data_dir, self.registry, mapped_mb=mapped, cached_nodes=storage.cached_nodes)
         self._stack.push_async_callback(self.graph.close)
         if not half:
             await require_no_import(self.graph.archive)
         self._stack.push_async_callback(self.embedders.close)
-        await require_agreement(self.graph, self.embedders, self.data_dir.path)
+        self._first_model = await require_agreement(self.graph, self.embedders, self.data_dir.path)
         self.folders = IndexFolders(self.settings, self.data_dir, self.graph, self.embedders)
         self.indexes = Indexes(self.graph.record, self.folders.open)
         self._stack.push_async_callback(self.folders.close_all)
-        await self.indexes.open()
-        await reconcile_points(self.graph, self.folders, self.indexes)
-        before = self.settings.ingest.receipts_before(now())
-        with contextlib.suppress(StorageFullError):  # deleting needs disk space first, too
-            await forget_receipts(self.graph.record, before, seconds=_RECEIPT_CLEANUP_SECONDS)
-        if (change := self.indexes.models.change) is not None:
-            _log.warning("a model change is in progress; `vicw reindex` resumes it", model=str(change.model))
+        if not self._first_model.has_vectors:  # there is nothing to open, and no words to answer meanwhile
+            await self.open_index()
         self.indexer = Indexer(
             self.graph.outbox,
             self.indexes,
@@ -196,6 +209,13 @@ class Standalone:
             folder.mark_compared()
 
     @property
+    def _index(self) -> Index:
+        """The index in use, or while that is being opened one that refuses."""
+        if self.indexes.is_open:
+            return self.indexes.read_index
+        return Index(self._first_model, CLOSED_VECTORS, self.embedders.of(self._first_model))
+
+    @property
     def vectors(self) -> VectorStore:
         """The index in use."""
         return self.indexes.read_index.vectors
@@ -234,7 +254,7 @@ class Standalone:
     def retrieval_ports(self) -> RetrievalPorts:
         """Return the ports of the read path. Raises UnavailableError until the stores are open."""
         self._require_open()
-        index = self.indexes.read_index
+        index = self._index
         return RetrievalPorts(
             self.graph,
             index.vectors,
@@ -244,7 +264,7 @@ class Standalone:
             self.settings.retrieval,
             self._outage,
             rebuilding=self.indexes.rebuilding is not None,
-            loading=self.embedders.is_loading(index.model),
+            loading=not self.indexes.is_open or self.embedders.is_loading(index.model),
             words=self.graph if index.model == NO_MODEL else None,
             registry=self.registry,
             reranker=self._reranker,
@@ -252,9 +272,13 @@ class Standalone:
             throttle=self._throttle,
         )
 
+    async def probe_embedder(self) -> None:
+        """Raise if the embedder does not answer, or still loads its model."""
+        await self.embedders.probe(self._index.model)
+
     async def embedding_metrics(self) -> bytes:
         """Return the metrics of the embedding process; empty while there is none or it does not answer."""
-        return await self.embedders.metrics(self.indexes.read_index.model) if self.is_open else b""
+        return await self.embedders.metrics(self._index.model) if self.is_open else b""
 
     def memory(self, *, alone: bool = False) -> ServedMemory:
         """Return the open stores for operations, throttled so that questions run first.

@@ -79,7 +79,8 @@ async def find_items(
         stages.degraded.append(EMBEDDING)
     embedder = QueryEmbedder(ports.embedder, ports.query_prefix, query.text)
     search = ItemSearch(query, scope.tenant, ports, embedder, stages)
-    state = SearchState(QuestionIntent(ports.settings), by_words=ports.vectors_incomplete and not query.named)
+    by_words = ports.vectors_incomplete and not query.named
+    state = SearchState(QuestionIntent(ports.settings), by_words, vectors_down=ports.loading)
     if request.domain is not None:
         result = await search.run(scope, canonical(request.domain), state)
         decision = given(request)

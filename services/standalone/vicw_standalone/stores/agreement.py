@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from vicw_runtime.indexes import Indexes
+    from vicw_shared.ports import ModelIdentity
     from vicw_standalone.embedding_model.embedders import Embedders
     from vicw_standalone.index_engines.edge import IndexFolders
     from vicw_stores.sqlite import SqliteGraphStore
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 _log = structlog.get_logger()
 
 
-async def require_agreement(graph: SqliteGraphStore, embedders: Embedders, data_dir: Path) -> None:
-    """Start the embedder of the settings, and record its model in a store that has none.
+async def require_agreement(graph: SqliteGraphStore, embedders: Embedders, data_dir: Path) -> ModelIdentity:
+    """Start the embedder of the settings, record its model in a store that has none, and return it.
 
     Raises ModelMismatchError if the store was filled by another model, and the embedders' errors.
     """
@@ -45,6 +46,7 @@ async def require_agreement(graph: SqliteGraphStore, embedders: Embedders, data_
         )
     if identity.has_vectors and not EdgeVectorStore.exists(folder_of(data_dir, identity, identity)):
         await mark_lost(graph)
+    return identity
 
 
 async def reconcile_points(graph: SqliteGraphStore, folders: IndexFolders, indexes: Indexes) -> None:
