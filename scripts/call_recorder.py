@@ -245,11 +245,14 @@ async def record_server(
 
     from vicw_standalone.app import create_standalone_app
     from vicw_standalone.settings import StandaloneSettings
+    from vicw_standalone.start import Start
     from vicw_standalone.wiring import Standalone
 
     os.environ["VICW_DATA_DIR"] = str(data_dir)
     standalone = Standalone(StandaloneSettings.read())
-    await standalone.open()
+    start = Start(standalone)
+    await start.open()
+    await start.load()
     app = create_standalone_app(standalone)
     transport = httpx.ASGITransport(app)
     walks: dict[str, list[Walk]] = {}
