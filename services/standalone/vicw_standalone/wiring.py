@@ -149,7 +149,8 @@ class Standalone:
         if not half:
             await require_no_import(self.graph.archive)
         self._stack.push_async_callback(self.embedders.close)
-        self._first_model = await require_agreement(self.graph, self.embedders, self.data_dir.path)
+        paths = self.data_dir.path, self.settings.models_dir
+        self._first_model = await require_agreement(self.graph, self.embedders, *paths)
         self.folders = IndexFolders(self.settings, self.data_dir, self.graph, self.embedders)
         self.indexes = Indexes(self.graph.record, self.folders.open)
         self._stack.push_async_callback(self.folders.close_all)

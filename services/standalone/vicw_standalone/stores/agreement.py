@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 _log = structlog.get_logger()
 
 
-async def require_agreement(graph: SqliteGraphStore, embedders: Embedders, data_dir: Path) -> ModelIdentity:
+async def require_agreement(
+    graph: SqliteGraphStore, embedders: Embedders, data_dir: Path, models_dir: Path
+) -> ModelIdentity:
     """Start the embedder of the settings, record its model in a store that has none, and return it.
 
     Raises ModelMismatchError if the store was filled by another model, and the embedders' errors.
@@ -41,9 +43,8 @@ async def require_agreement(graph: SqliteGraphStore, embedders: Embedders, data_
         _log.warning("answers without vectors (VICW_EMBEDDER=none); the index stays as it is", model=str(used))
         await graph.record.set_model(identity)
     elif used != identity:
-        raise ModelMismatchError(
-            f"The store has {vectors_of(used)}, but the embedder is {identity}. {remedy(used, identity)}"
-        )
+        fix = remedy(used, identity, models_dir)
+        raise ModelMismatchError(f"The store has {vectors_of(used)}, but the embedder is {identity}. {fix}")
     if identity.has_vectors and not EdgeVectorStore.exists(folder_of(data_dir, identity, identity)):
         await mark_lost(graph)
     return identity
