@@ -252,7 +252,7 @@ async def record_server(
     standalone = Standalone(StandaloneSettings.read())
     start = Start(standalone)
     await start.open()
-    await start.load()
+    await start.load("http://127.0.0.1")
     app = create_standalone_app(standalone)
     transport = httpx.ASGITransport(app)
     walks: dict[str, list[Walk]] = {}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 
 from fastapi import FastAPI
@@ -15,9 +15,8 @@ from vicw_retrieval.api import create_router as retrieval_router
 from vicw_runtime.browser_guard import BrowserGuard
 from vicw_runtime.http import KeyGate, create_app
 from vicw_runtime.http.serve import serve_while_opening
-from vicw_runtime.operations.router import OperationServer
+from vicw_shared.errors import UnavailableError
 from vicw_shared.wire.host_names import is_loopback
-from vicw_standalone.operations import OPERATIONS
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.start import Probes, Start
 from vicw_standalone.wiring import Standalone
@@ -32,18 +31,28 @@ Errors are RFC 9457 problem documents that name the field and the fix. Every ans
 
 def create_standalone_app(standalone: Standalone) -> FastAPI:
     """Return the application over ``standalone``, which it closes at the end. Until that is open, requests get 503."""
+    app, add_operations = create_starting_app(standalone)
+    add_operations()
+    return app
+
+
+def create_starting_app(standalone: Standalone) -> tuple[FastAPI, Callable[[], None]]:
+    """Return the application without its operations, and what adds them: they are slow to import and seldom called.
+
+    Until they are added, they get 503.
+    """
+    closing = AsyncExitStack()
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         try:
             yield
         finally:
-            await operations.close()
+            await closing.aclose()
             await standalone.close()
 
     server = standalone.settings.server
     probes = Probes(standalone)
-    operations = OperationServer(OPERATIONS, standalone.memory)
     gate = KeyGate(
         lambda: standalone.keys,
         required=not is_loopback(server.host),
@@ -70,8 +79,23 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
     app.include_router(ingest_router(standalone.ingest_ports, gate))
     app.include_router(retrieval_router(standalone.retrieval_ports, gate))
 
-    app.include_router(operations.router(gate))
-    return app
+    @app.post("/admin/{name:path}", include_in_schema=False)
+    async def post_too_early(name: str) -> None:
+        raise UnavailableError("server", "it is starting; send the request again in a moment")
+
+    too_early = app.router.routes[-1]
+
+    def add_operations() -> None:
+        from vicw_runtime.operations.router import OperationServer
+        from vicw_standalone.operations import OPERATIONS
+
+        operations = OperationServer(OPERATIONS, standalone.memory)
+        closing.push_async_callback(operations.close)
+        app.router.routes.remove(too_early)
+        app.include_router(operations.router(gate))
+        app.openapi_schema = None  # what was described until now lacks them
+
+    return app, add_operations
 
 
 async def serve(settings: StandaloneSettings, listener: socket.socket, process: EmbeddingProcess | None) -> None:
@@ -80,6 +104,7 @@ async def serve(settings: StandaloneSettings, listener: socket.socket, process: 
     Raises FatalError if the stores cannot be opened or the model cannot be loaded.
     """
     standalone = Standalone(settings, process=process)
-    start = Start(standalone, needs_key=not is_loopback(settings.server.host))
+    app, add_operations = create_starting_app(standalone)
+    start = Start(standalone, add_operations, needs_key=not is_loopback(settings.server.host))
     announcement = f"VICW answers on {{url}} (API: /docs), data in {settings.storage.data_dir}"
-    await serve_while_opening(create_standalone_app(standalone), start, listener, settings.server, announcement)
+    await serve_while_opening(app, start, listener, settings.server, announcement)

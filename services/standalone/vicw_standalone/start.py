@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+from importlib import import_module
+
 import structlog
 
+from vicw_core.background import in_thread
 from vicw_ingest.erasure.eraser import Eraser
 from vicw_runtime.http.serve import Opening
 from vicw_shared.errors import UnavailableError, VicwError
 from vicw_standalone.wiring import Standalone
 
 _log = structlog.get_logger()
+_LATE = ("aiohttp", "vicw_standalone.operations", "vicw_standalone.scheduled_jobs")
+"""Modules that are slow to import, and that no question and no item needs."""
 
 
 class Start(Opening):
-    """The start of a server over ``standalone``; ``needs_key``: its requests need a key."""
+    """The start of a server over ``standalone``; ``needs_key``: its requests need a key.
 
-    def __init__(self, standalone: Standalone, *, needs_key: bool = False) -> None:
+    ``add_operations`` adds to the application what commands call.
+    """
+
+    def __init__(
+        self, standalone: Standalone, add_operations: Callable[[], None] = lambda: None, *, needs_key: bool = False
+    ) -> None:
         self._standalone = standalone
+        self._add_operations = add_operations
         self._needs_key = needs_key
 
     async def open(self) -> None:
@@ -26,22 +39,31 @@ class Start(Opening):
         if self._needs_key and not await self._standalone.keys.keys():
             _log.warning("requests need a key and none exists yet: `vicw keys create` creates one")
 
-    def record_address(self, url: str) -> None:
-        """Record it in the data directory, for commands."""
-        self._standalone.data_dir.record_address(url)
+    async def load(self, url: str) -> None:
+        """Open the index, load what is imported late and the model, then start the background work.
 
-    async def load(self) -> None:
-        """Open the index, wait for the model, then start the background work.
-
-        Raises DataDirError, StorageFullError, SettingsError or UnavailableError.
+        Commands find the ``url`` in the data directory once their operations are there. Raises DataDirError,
+        StorageFullError, SettingsError or UnavailableError.
         """
-        await self._standalone.open_index()
+        index = asyncio.create_task(self._standalone.open_index(), name="index")
+        try:
+            await self._load_operations(url)
+            await index
+        finally:
+            index.cancel()
+            await asyncio.wait({index})
         await self._standalone.embedders.loaded()
         self._standalone.start_indexer()
 
     async def close(self) -> None:
         """Close the stores, and end the model's process."""
         await self._standalone.close()
+
+    async def _load_operations(self, url: str) -> None:
+        for module in _LATE:
+            await in_thread(import_module, module)
+        self._add_operations()
+        self._standalone.data_dir.record_address(url)
 
     async def _finish_erasures(self) -> None:
         standalone = self._standalone

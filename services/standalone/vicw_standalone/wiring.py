@@ -35,10 +35,10 @@ from vicw_sleep.reindex.rebuild import rebuild
 from vicw_sleep.reindex.service import Reindexing
 from vicw_sleep.schedule.cron import Schedule
 from vicw_sleep.schedule.jobs import ScheduledJob, schedules
-from vicw_standalone import scheduled_jobs
 from vicw_standalone.embedding_model.embedders import Embedders
 from vicw_standalone.index_engines.closed import CLOSED_VECTORS
 from vicw_standalone.index_engines.edge import EdgeIndexes, IndexFolders
+from vicw_standalone.job_runner import JobRunner, Work
 from vicw_standalone.language_model import open_language_model
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.stores.agreement import reconcile_points, require_agreement
@@ -89,7 +89,7 @@ class Standalone:
         self.reindexing: BackgroundReindexing
         self.extractor: PendingExtractor | None
         self.schedules: Mapping[ScheduledJob, Schedule]
-        self._jobs: scheduled_jobs.JobRunner
+        self._jobs: JobRunner
         self._reranker: HttpReranker | None = None
         self._index_lock = asyncio.Lock()
         self._first_model: ModelIdentity
@@ -191,7 +191,7 @@ class Standalone:
         self._stack.push_async_callback(self.index_engine.close)
         self.reindexing = BackgroundReindexing(Reindexing(self.graph, self.index_engine))
         self._stack.push_async_callback(self.reindexing.close)
-        self._jobs = scheduled_jobs.JobRunner(self.graph.archive, self._job_work)
+        self._jobs = JobRunner(self.graph.archive, self._job_work)
         self.is_open = True
 
     def _open_extractor(self) -> PendingExtractor | None:
@@ -239,7 +239,9 @@ class Standalone:
         self._stack.push_async_callback(self._jobs.close)
         self._jobs.start()
 
-    def _job_work(self) -> Iterator[scheduled_jobs.Work]:
+    def _job_work(self) -> Iterator[Work]:
+        from vicw_standalone import scheduled_jobs  # slow to import
+
         yield "expiry", self.expiry.run(self.settings.ingest.expiry_seconds)
         yield from scheduled_jobs.work(self.memory(), self.schedules)
 

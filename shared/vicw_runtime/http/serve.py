@@ -43,12 +43,8 @@ class Resources(Protocol):
 class Opening(Resources, Protocol):
     """Resources that are opened while the service answers already, and load something after that."""
 
-    def record_address(self, url: str) -> None:
-        """Record where the service answers, once it is open."""
-        ...
-
-    async def load(self) -> None:
-        """Load what the service can do without for a while. A failure ends the service."""
+    async def load(self, url: str) -> None:
+        """Load what the service, which answers at ``url``, can do without for a while. A failure ends the service."""
         ...
 
 
@@ -82,9 +78,8 @@ async def serve_while_opening(
     try:
         if await _opened(wiring, server):
             freeze_loaded_objects()
-            wiring.record_address(url_of(listener))
             _announce(announcement, listener)
-            server.opening = asyncio.ensure_future(wiring.load())
+            server.opening = asyncio.ensure_future(wiring.load(url_of(listener)))
             await asyncio.wait({server.opening, serving}, return_when=asyncio.FIRST_COMPLETED)
             if server.opening.done() and not server.opening.cancelled():
                 server.opening.result()
@@ -164,6 +159,7 @@ def freeze_loaded_objects() -> None:
 
     Passes are made rare, too: the cached part of the graph grows, and a pass over it takes longer than most answers.
     """
+    gc.enable()
     gc.collect()
     gc.freeze()
     gc.set_threshold(_GC_THRESHOLD)

@@ -55,9 +55,8 @@ async def _serve_store(store: Path, host: str) -> AsyncIterator[Standalone]:
     standalone.settings = replace(standalone.settings, server=ServerSettings(host=host))
     start = Start(standalone)
     await start.open()
-    await start.load()
     async with serve(create_standalone_app(standalone)) as url:
-        standalone.data_dir.record_address(url)
+        await start.load(url)
         yield standalone
 
 
