@@ -10,7 +10,7 @@ import structlog
 
 from vicw_core.background import in_thread
 from vicw_ingest.erasure.eraser import Eraser
-from vicw_runtime.http.serve import Opening
+from vicw_runtime.http.serve import LateResources
 from vicw_shared.errors import UnavailableError, VicwError
 from vicw_standalone.wiring import Standalone
 
@@ -19,7 +19,7 @@ _LATE = ("aiohttp", "vicw_standalone.operations", "vicw_standalone.scheduled_job
 """Modules that are slow to import, and that no question and no item needs."""
 
 
-class Start(Opening):
+class Start(LateResources):
     """The start of a server over ``standalone``; ``needs_key``: its requests need a key.
 
     ``add_operations`` adds to the application what commands call.

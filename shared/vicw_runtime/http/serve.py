@@ -40,7 +40,7 @@ class Resources(Protocol):
         ...
 
 
-class Opening(Resources, Protocol):
+class LateResources(Resources, Protocol):
     """Resources that are opened while the service answers already, and load something after that."""
 
     async def load(self, url: str) -> None:
@@ -63,7 +63,7 @@ async def serve(app: FastAPI, wiring: Resources, settings: ServerSettings, annou
 
 async def serve_while_opening(
     app: FastAPI,
-    wiring: Opening,
+    wiring: LateResources,
     listener: socket.socket,
     settings: ServerSettings,
     announcement: str,
