@@ -244,8 +244,8 @@ async def record_server(
     import httpx
 
     from vicw_standalone.app import create_standalone_app
+    from vicw_standalone.lifecycle.start import Start
     from vicw_standalone.settings import StandaloneSettings
-    from vicw_standalone.start import Start
     from vicw_standalone.wiring import Standalone
 
     os.environ["VICW_DATA_DIR"] = str(data_dir)

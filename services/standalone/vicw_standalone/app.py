@@ -17,8 +17,8 @@ from vicw_runtime.http import KeyGate, create_app
 from vicw_runtime.http.serve import serve_while_opening
 from vicw_shared.errors import UnavailableError
 from vicw_shared.wire.host_names import is_loopback
+from vicw_standalone.lifecycle.start import Probes, Start
 from vicw_standalone.settings import StandaloneSettings
-from vicw_standalone.start import Probes, Start
 from vicw_standalone.wiring import Standalone
 
 _DESCRIPTION = """

@@ -15,7 +15,7 @@ from vicw_sleep.resolve.job import keep_resolving
 from vicw_sleep.schedule.cron import Schedule
 from vicw_sleep.schedule.jobs import ScheduledJob
 from vicw_sleep.schedule.scheduler import run_on_schedule
-from vicw_standalone.job_runner import Work
+from vicw_standalone.lifecycle.job_runner import Work
 
 
 def work(memory: Memory, schedules: Mapping[ScheduledJob, Schedule]) -> Iterator[Work]:

@@ -38,8 +38,8 @@ from vicw_sleep.schedule.jobs import ScheduledJob, schedules
 from vicw_standalone.embedding_model.embedders import Embedders
 from vicw_standalone.index_engines.closed import CLOSED_VECTORS
 from vicw_standalone.index_engines.edge import EdgeIndexes, IndexFolders
-from vicw_standalone.job_runner import JobRunner, Work
-from vicw_standalone.language_model import open_language_model
+from vicw_standalone.lifecycle.job_runner import JobRunner, Work
+from vicw_standalone.lifecycle.language_model import open_language_model
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.stores.agreement import reconcile_points, require_agreement
 from vicw_standalone.stores.engine_files import EmbeddedFiles

@@ -23,7 +23,7 @@ from vicw_shared.errors import VicwError
 from vicw_shared.settings import ServerSettings
 from vicw_standalone.app import create_standalone_app
 from vicw_standalone.cli import app
-from vicw_standalone.start import Start
+from vicw_standalone.lifecycle.start import Start
 from vicw_standalone.wiring import Standalone
 
 
