@@ -80,6 +80,10 @@ format: dev ## Format the code
 	$(BIN)/ruff check --fix $(SOURCES)
 	$(BIN)/ruff format $(SOURCES)
 
+.PHONY: dist
+dist: dev ## Build the packages that are published into dist/, and check them
+	scripts/dist
+
 .PHONY: clean
 clean: ## Remove .venv and caches; never your data
 	rm -rf .venv .tools .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

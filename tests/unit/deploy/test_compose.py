@@ -255,10 +255,10 @@ def test_the_embedding_image_gets_nothing_that_vicw_does_not_have() -> None:
     assert _embedding_image() <= set(map(_name, known))
 
 
-def test_dockerfile_and_setup_script_pin_the_same_uv_version() -> None:
+def test_dockerfile_and_scripts_pin_the_same_uv_version() -> None:
     pinned = [
         re.search(r"UV_VERSION=([\d.]+)", (ROOT / file).read_text("utf-8"))
-        for file in ("deploy/Dockerfile", "scripts/setup")
+        for file in ("deploy/Dockerfile", "scripts/uv")
     ]
     assert pinned[0] is not None
     assert pinned[1] is not None

@@ -41,6 +41,27 @@ def test_a_cron_day_and_weekday_must_both_match() -> None:
     assert schedule.rest(BEGAN) == datetime(2026, 2, 13, 3, tzinfo=UTC) - BEGAN
 
 
+@pytest.mark.parametrize(
+    ("expression", "first"),
+    [
+        ("*/20 * * * *", datetime(2026, 1, 1, 2, 20, tzinfo=UTC)),
+        ("5,50 1-3 * * *", datetime(2026, 1, 1, 2, 5, tzinfo=UTC)),
+        ("0 22-1 * * *", datetime(2026, 1, 1, 22, tzinfo=UTC)),
+        ("0 1/6 * * *", datetime(2026, 1, 1, 7, tzinfo=UTC)),
+        ("0 2 * * *", datetime(2026, 1, 2, 2, tzinfo=UTC)),  # not the moment itself
+        ("0 3 * * Sun", datetime(2026, 1, 4, 3, tzinfo=UTC)),
+        ("0 3 * * 0", datetime(2026, 1, 4, 3, tzinfo=UTC)),
+        ("0 3 * * sat-mon/2", datetime(2026, 1, 3, 3, tzinfo=UTC)),
+        ("0 3 1 jan,april *", datetime(2026, 1, 1, 3, tzinfo=UTC)),
+        ("0 0 29 2 *", datetime(2028, 2, 29, tzinfo=UTC)),
+        ("0 0 29 2 fri", datetime(2036, 2, 29, tzinfo=UTC)),
+    ],
+)
+def test_a_schedule_is_due_first_at(expression: str, first: datetime) -> None:
+    schedule = Schedule(SETTING[ScheduledJob.CONSOLIDATION], expression, BEGAN)
+    assert schedule.rest(BEGAN) == first - BEGAN
+
+
 def test_a_clock_jump_neither_blocks_nor_repeats_a_schedule() -> None:
     schedule = nightly()
     assert schedule.due(BEGAN + timedelta(days=400)), "once, however many nights there were"
@@ -56,7 +77,23 @@ def test_a_schedule_may_never_be_due(never: str) -> None:
     assert not schedule.due(BEGAN + timedelta(days=400))
 
 
-@pytest.mark.parametrize("wrong", ["", "3", "@daily", "61 * * * *", "* * * * * *", "0 3 * * x"])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "",
+        "3",
+        "@daily",
+        "61 * * * *",
+        "* * * * * *",
+        "0 3 * * x",
+        "0 3 * * 7",
+        "0 3 * jan-",
+        "*/0 * * * *",
+        "0 3 31 2 *",
+        "-5 * * * *",
+        "0 3 0 * *",
+    ],
+)
 def test_an_invalid_schedule_is_refused_with_the_setting_and_an_example(wrong: str) -> None:
     with pytest.raises(SettingsError, match=r"VICW_CONSOLIDATE_SCHEDULE=.*0 3 \* \* \*"):
         Schedule(SETTING[ScheduledJob.CONSOLIDATION], wrong, BEGAN)

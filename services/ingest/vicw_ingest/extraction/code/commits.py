@@ -16,8 +16,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from dateutil import parser as dates
-
 from vicw_shared.model import Label
 from vicw_shared.model.extraction import ITEM, ExtractedEntity, ExtractedRelation, TextExtraction, item_key
 from vicw_shared.text import Span, lines_of
@@ -74,7 +72,8 @@ _STAT = re.compile(r"(?P<file>\S(?:.*\S)?) +\| +(?:\d+(?: [+-]+)?|Bin .*)$")
 _STATUS = re.compile(r"(?:[AMDTU]|[RC]\d{0,3}\t[^\t]+)\t(?P<file>[^\t]+)$")
 _SUMMARY = re.compile(r"\d+ files? changed")
 _PART_RENAMED = re.compile(r"\{[^{}]* => (?P<to>[^{}]*)\}")
-_MAX_DATE = 80
+_DATES = ("%a %b %d %H:%M:%S %Y %z", "%a %b %d %H:%M:%S %Y", "%a, %d %b %Y %H:%M:%S %z", "%Y-%m-%d %H:%M:%S %z")
+"""Git's ``--date=default``, ``local``, ``rfc`` and ``iso``; ``iso-strict`` and ``short`` are ISO 8601."""
 
 
 def parse_commits(text: str) -> list[Commit]:
@@ -241,12 +240,15 @@ def _person(written: str) -> str | None:
 
 
 def _date(written: str) -> datetime | None:
-    try:
-        date = dates.parse(written[:_MAX_DATE])
-        date.astimezone(UTC)  # raises if UTC cannot represent it
-        return date if date.tzinfo else date.replace(tzinfo=UTC)
-    except (ValueError, OverflowError):
-        return None
+    for form in (None, *_DATES):
+        try:
+            text = written.strip()
+            date = datetime.strptime(text, form) if form else datetime.fromisoformat(text)
+            date.astimezone(UTC)  # raises if UTC cannot represent it
+            return date if date.tzinfo else date.replace(tzinfo=UTC)
+        except (ValueError, OverflowError):
+            continue
+    return None
 
 
 def _files(lines: Sequence[str]) -> tuple[str, ...]:

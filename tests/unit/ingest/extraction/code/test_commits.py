@@ -127,8 +127,24 @@ def test_plain_text_is_parsed_as_a_commit_if_declared_a_message() -> None:
     assert (commit.subject, commit.closes) == ("We closed the pool, fixed #4", ("#4",))
 
 
-def test_an_invalid_commit_date_is_ignored() -> None:
-    assert message("commit b77c3c6\nAuthor: B <b@x.org>\nDate: 99999999999999999999\n\n    x\n").date is None
+@pytest.mark.parametrize("date", ["99999999999999999999", "3 days ago", "0001-01-01 00:00:00 +0100"])
+def test_an_invalid_commit_date_is_ignored(date: str) -> None:
+    assert message(f"commit b77c3c6\nAuthor: B <b@x.org>\nDate: {date}\n\n    x\n").date is None
+
+
+@pytest.mark.parametrize(
+    "date",
+    [
+        "Mon Mar 2 10:00:00 2026 +0100",
+        "Mon, 2 Mar 2026 10:00:00 +0100",
+        "2026-03-02 10:00:00 +0100",
+        "2026-03-02T10:00:00+01:00",
+        "Mon Mar 2 09:00:00 2026",
+    ],
+)
+def test_dates_are_read_in_each_format_of_git(date: str) -> None:
+    commit = message(f"commit b77c3c6\nAuthor: B <b@x.org>\nDate:   {date}\n\n    x\n")
+    assert commit.date == datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
 @given(st.lists(st.sampled_from([*(line + "\n" for line in LOG.splitlines()), "x", "#", "é"]), max_size=30))
