@@ -23,9 +23,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import aiohttp
 
 from bench.embedding import Server, embed
-from vicw_embedding.models import minilm
+from support.models import minilm_gguf
 from vicw_minilm import FOLDER
-from vicw_runtime.http.serve import fast_loop
+from vicw_runtime.listening import fast_loop
 
 ROOT = Path(__file__).parents[2]
 REQUEST_TEXTS = 64
@@ -133,7 +133,7 @@ def main() -> None:
     options = parser.parse_args()
     texts = read_texts(options.texts, options.count)
     with tempfile.TemporaryDirectory() as folder:
-        servers = {"GGUF": Server(minilm.ensure(Path(folder))), "ONNX": Server(FOLDER / "model.onnx")}
+        servers = {"GGUF": Server(minilm_gguf.ensure(Path(folder))), "ONNX": Server(FOLDER / "model.onnx")}
         try:
             asyncio.run(measure(servers, texts, options.rounds, options.questions), loop_factory=fast_loop())
         finally:

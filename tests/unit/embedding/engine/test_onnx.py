@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from support.models import tiny_onnx
+from support.models import minilm_gguf, tiny_onnx
+from support.models.reference_bert import ReferenceBert
 from vicw_embedding.engine.engine import Engine, EngineOptions
 from vicw_embedding.engine.loading import load
 from vicw_embedding.engine.onnx import OnnxContext, OnnxModel
@@ -229,3 +230,19 @@ def test_memory_is_returned_after_loading_and_stays_flat(minilm_onnx: ModelFile)
     assert loading < 130, "MiB: the weights, the vocabulary and the library"
     assert batch < 60, "MiB: one batch"
     assert later < 10, "MiB: the arena would keep what each shape needs"
+
+
+def test_vectors_are_those_of_exact_arithmetic_on_the_stored_weights(minilm_onnx: ModelFile) -> None:
+    """What rounding floats changes here bounds what it changes on a processor with other kernels."""
+    exact = ReferenceBert(minilm_gguf.source_dir())
+    for name, weight in exact._weights.items():
+        if weight.ndim == 2 and "token_type" not in name and "pooler" not in name:
+            scale = (np.abs(weight).max(axis=1, keepdims=True) / 127).astype(np.float32)
+            exact._weights[name] = np.rint(weight / scale) * scale
+    texts = ["why did the build break?", "Ana rolled the deployment back because the token had expired.", "tea " * 120]
+
+    rows = embedded(minilm_onnx, *texts)
+
+    assert [float(row @ exact.embed(text)) for row, text in zip(rows, texts, strict=True)] == pytest.approx(
+        [1] * 3, abs=1e-5
+    )
