@@ -65,11 +65,19 @@ async def serve(
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
         server.on_ready = lambda: on_ready(url)
         server.announcement = announcement.replace("{url}", url)
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, server.stop)
+        _on_stop_signals(server.stop)
         if await _opened(wiring, server):
             await server.serve(sockets=[listener])
+
+
+def _on_stop_signals(stop: Callable[[], None]) -> None:
+    """Call ``stop`` in this event loop at SIGTERM or Ctrl-C, and at Ctrl-Break where there is one."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGBREAK", signal.SIGINT)):
+        try:
+            loop.add_signal_handler(number, stop)
+        except NotImplementedError:  # Windows
+            signal.signal(number, lambda *_: loop.call_soon_threadsafe(stop))
 
 
 async def _opened(wiring: Resources, server: _Server) -> bool:

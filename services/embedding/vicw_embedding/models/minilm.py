@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vicw_core.files import sync_folder
 from vicw_shared.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -85,11 +86,7 @@ def _write_atomically(source: Path, target: Path) -> None:
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
-    directory = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
+    sync_folder(target.parent)
 
 
 def _convert(source: Path, target: Path) -> None:

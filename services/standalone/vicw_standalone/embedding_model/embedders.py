@@ -110,10 +110,16 @@ class Embedders:
         process = self.process(model)
         if process is None or not process.ready:
             return b""
-        transport = httpx.AsyncHTTPTransport(uds=str(process.uds))
+        connection = process.connection
+        uds, key = connection.get("uds"), connection.get("api_key")
+        url = connection.get("base_url", "http://embedding/v1").removesuffix("/v1")
         try:
-            async with httpx.AsyncClient(transport=transport, timeout=_METRICS_SECONDS) as client:
-                exposition = (await client.get("http://embedding/metrics")).text
+            async with httpx.AsyncClient(
+                transport=httpx.AsyncHTTPTransport(uds=str(uds) if uds else None),
+                headers={"Authorization": f"Bearer {key}"} if key else {},
+                timeout=_METRICS_SECONDS,
+            ) as client:
+                exposition = (await client.get(f"{url}/metrics")).raise_for_status().text
         except httpx.HTTPError:
             return b""
         # The rest (requests, memory …) has the same names here and would be reported twice.
@@ -140,7 +146,7 @@ class Embedders:
             stack.push_async_callback(process.close)
             await process.start()
             embedder = OpenAIEmbedder(
-                uds=process.uds, dimensions=settings.dimensions, timeout_seconds=settings.timeout_seconds
+                **process.connection, dimensions=settings.dimensions, timeout_seconds=settings.timeout_seconds
             )
             stack.push_async_callback(embedder.close)
             model = await embedder.identity()
