@@ -15,7 +15,7 @@ class ReindexRequest(Message):
     A server finishes the change even if the connection ends.
     """
 
-    model: Id | None = Field(None, description="A registered model, the path of a GGUF, or a name that a server has")
+    model: Id | None = Field(None, description="A registered model, a path of one, or a name that a server has")
 
 
 class ReindexResult(Message):
