@@ -18,7 +18,7 @@ _EMBEDDED_MODULES = frozenset(
 )
 """Modules that the platform's image does not have."""
 _GC_THRESHOLD = 100_000
-"""Objects after which garbage is collected. Imports make as many and no garbage; a seventh of their time were passes."""
+"""Objects after which garbage is collected. Imports make that many, and a seventh of their time were passes."""
 
 app = typer.Typer(
     name="vicw",
