@@ -72,12 +72,24 @@ class EmbeddingModel:
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 
+CONVERTED_MINILM = EmbeddingModel(
+    name=DEFAULT_MODEL,
+    format=ModelFormat.GGUF,
+    size=384,
+    pooling=Pooling.MEAN,
+    max_tokens=256,
+    licence="Apache-2.0",
+    languages="English",
+    file="all-MiniLM-L6-v2-q8_0.gguf",
+)
+"""The file that VICW made of the default model while llama.cpp ran it: stores that it filled know it by this name."""
+
 MODELS: dict[str, EmbeddingModel] = {
     model.name: model
     for model in (
         EmbeddingModel(
             name=DEFAULT_MODEL,
-            format=ModelFormat.GGUF,
+            format=ModelFormat.ONNX,
             size=384,
             pooling=Pooling.MEAN,
             max_tokens=256,

@@ -12,7 +12,6 @@ from support.servers.neo4j.server import Neo4jProcess, Neo4jServer
 from support.servers.qdrant import QdrantProcess, QdrantServer
 from support.servers.redis import RedisProcess, RedisServer
 from support.stores.neo4j import empty_neo4j
-from vicw_embedding.models import minilm
 
 type Prepared = Callable[[Path], AbstractContextManager[Platform]]
 """Makes a platform over the run's servers, empty and not started, with this folder of models."""
@@ -20,10 +19,8 @@ type Prepared = Callable[[Path], AbstractContextManager[Platform]]
 
 @pytest.fixture(scope="session")
 def models_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The converted model, once for all services of the run."""
-    directory = tmp_path_factory.mktemp("models")
-    minilm.ensure(directory)
-    return directory
+    """A folder for models: the default model is not in it, but in its package."""
+    return tmp_path_factory.mktemp("models")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,6 @@ from support.servers.neo4j.server import NEO4J
 from support.servers.qdrant import QDRANT
 from support.servers.redis import REDIS
 from support.servers.run import Run
-from vicw_embedding.models import minilm
 
 _AS_DEPLOYED = ("VICW_INGEST_BATCH", "VICW_REDIS_POLL_SECONDS", "VICW_INGEST_WAIT_SECONDS")
 
@@ -36,7 +35,6 @@ def main() -> None:
     run = Run()
     with tempfile.TemporaryDirectory(prefix="vicw-bench-") as folder:
         models = Path(folder) / "models"
-        minilm.ensure(models)
         platform = Platform(Path(folder), models, run.shared(NEO4J), run.shared(QDRANT), run.shared(REDIS))
         for variable in _AS_DEPLOYED:  # how the tests set it up is for tests
             platform.variables.pop(variable, None)

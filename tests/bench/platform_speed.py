@@ -40,7 +40,6 @@ from vicw_bench.speed.seeded import SeededEmbedder
 from vicw_bench.speed.server import children, disk_mb, resident
 from vicw_bench.speed.synthetic import Chat
 from vicw_core.index.wrapper import wrap
-from vicw_embedding.models import minilm
 from vicw_ingest.index.service import Indexer
 from vicw_ingest.pipeline import IngestPorts, ingest
 from vicw_runtime.indexes import Index, Indexes
@@ -204,7 +203,6 @@ def main() -> None:
     vectors = replace(QDRANT, own=QDRANT.own[::-1])
     with tempfile.TemporaryDirectory(prefix="vicw-bench-") as folder:
         models = Path(folder) / "models"
-        minilm.ensure(models)
         platform = Platform(Path(folder), models, run.shared(graph), run.shared(vectors), run.shared(REDIS))
         platform.variables["VICW_QDRANT_ALIAS"] = ALIAS  # the same for a further run
         # How the tests set it up is for tests.

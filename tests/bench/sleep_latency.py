@@ -22,7 +22,7 @@ from vicw_bench.speed.ingest import post_all
 from vicw_bench.speed.retrieve import Latency, ask
 from vicw_bench.speed.server import RunningServer, serve
 from vicw_bench.speed.synthetic import Chat
-from vicw_embedding.models import minilm
+from vicw_shared.embedding_models import DEFAULT_MODEL
 
 _WARM_UP = 100
 _LOOK_SECONDS = 0.5
@@ -86,7 +86,7 @@ async def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         store, models = options.store or Path(folder) / "store", Path(folder) / "models"
-        model = options.model or minilm.ensure(models)
+        model = options.model or DEFAULT_MODEL
         if not (store / "graph.sqlite3").exists():
             async with serve(store, model=str(model), models_dir=models) as server:
                 seconds = await post_all(server.url, list(Chat().requests(options.messages, 100)))

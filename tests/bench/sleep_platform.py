@@ -35,7 +35,6 @@ from support.servers.sources import Source
 from vicw_bench.speed.ingest import post_all
 from vicw_bench.speed.retrieve import Latency, ask
 from vicw_bench.speed.synthetic import Chat
-from vicw_embedding.models import minilm
 
 _NIGHT_SECONDS = 300.0
 _LOOK_SECONDS = 0.5
@@ -140,7 +139,6 @@ def main() -> None:
     graph = replace(NEO4J, own=[Source("jars", AS_DEPLOYED), *NEO4J.own])
     with tempfile.TemporaryDirectory(prefix="vicw-bench-") as folder:
         models = Path(folder) / "models"
-        minilm.ensure(models)
         platform = Platform(Path(folder), models, run.shared(graph), run.shared(QDRANT), run.shared(REDIS))
         for variable in ("VICW_INGEST_BATCH", "VICW_REDIS_POLL_SECONDS", "VICW_INGEST_WAIT_SECONDS"):
             platform.variables.pop(variable, None)  # how the tests set it up is for tests

@@ -7,17 +7,14 @@ import httpx
 import pytest
 
 from support.processes.server import Server, await_indexed, require_clean, temporary_directory
-from vicw_embedding.models import minilm
 
 type Serve = Callable[..., Server]
 
 
 @pytest.fixture(scope="session")
 def models_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The converted model, once for all servers of the run."""
-    directory = tmp_path_factory.mktemp("models")
-    minilm.ensure(directory)
-    return directory
+    """A folder for models: the default model is not in it, but in its package."""
+    return tmp_path_factory.mktemp("models")
 
 
 @pytest.fixture(scope="session")

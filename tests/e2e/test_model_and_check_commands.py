@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
+import re
 import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ import pytest
 
 from support.fakes import embedding_server
 from support.fakes.model_hub import REPOSITORY, Hub, serve_hub
+from support.models.onnx_folder import write_folder
 from support.processes.server import VICW, environment
 from support.stores.memory import open_memory
 from vicw_shared.embedding_models import MODELS
@@ -26,7 +28,9 @@ NAME = "snowflake-arctic-embed-l-v2.0"
 FILE = MODELS[NAME].file or ""
 CONTENT = os.urandom(1_000_000)
 
-UNKNOWN = f"no-such-model is neither a registered model nor a GGUF file. Name one of {', '.join(MODELS)} (`vicw model"
+UNKNOWN = (
+    f"no-such-model is neither a registered model nor a GGUF or ONNX file. Name one of {', '.join(MODELS)} (`vicw model"
+)
 
 type Vicw = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -54,13 +58,13 @@ def vicw(store: Path, hub: Hub) -> Vicw:
 def model_states(listed: subprocess.CompletedProcess[str]) -> dict[str, list[str]]:
     """Return what ``vicw model list`` says of each model: whether it is here, whether it is used."""
     assert listed.returncode == 0, listed.stderr
-    words = [line.split() for line in listed.stdout.splitlines()]
-    return {found[0]: found[3:] for found in words if found and found[0] in MODELS}
+    lines = [line for line in listed.stdout.splitlines() if line and not line.startswith((" ", "Used"))]
+    return {name: states.split(", ") for name, states in re.findall(r"^(\S+) \((.*)\)$", "\n".join(lines), re.M)}
 
 
 def test_a_model_is_pulled_listed_and_used(vicw: Vicw, hub: Hub, store: Path) -> None:
     listed = model_states(vicw("model", "list"))
-    assert listed == {NAME: ["no"], "Qwen3-Embedding-0.6B": ["no"], "all-MiniLM-L6-v2": ["yes", "yes"]}
+    assert listed == {name: ["not here"] for name in MODELS} | {"all-MiniLM-L6-v2": ["here", "used"]}
     assert not store.exists(), "looking makes nothing"
 
     pulled = vicw("model", "pull", NAME, "--repository", REPOSITORY)
@@ -72,19 +76,33 @@ def test_a_model_is_pulled_listed_and_used(vicw: Vicw, hub: Hub, store: Path) ->
     asked = hub.gets
     assert vicw("model", "pull", NAME, VICW_EMBEDDING_REPOSITORY=REPOSITORY).returncode == 0
     assert hub.gets == asked > 0, "what is here is not fetched again"
-    assert model_states(vicw("model", "list"))[NAME] == ["yes"]
+    assert model_states(vicw("model", "list"))[NAME] == ["here"]
 
     used = vicw("model", "use", NAME)
     assert used.returncode == 0, used.stderr
     assert "1024-d" in used.stdout
     assert "vicw reindex" in used.stdout
-    assert model_states(vicw("model", "list")) == {
-        NAME: ["yes", "yes"],
-        "Qwen3-Embedding-0.6B": ["no"],
-        "all-MiniLM-L6-v2": ["yes"],
-    }
+    assert "634 MB to download, 800 MB of memory" in used.stdout
+    states = model_states(vicw("model", "list"))
+    assert (states[NAME], states["all-MiniLM-L6-v2"]) == (["here", "used"], ["here"])
     overruled = model_states(vicw("model", "list", VICW_EMBEDDING_MODEL="all-MiniLM-L6-v2"))
-    assert (overruled[NAME], overruled["all-MiniLM-L6-v2"]) == (["yes"], ["yes", "yes"])
+    assert (overruled[NAME], overruled["all-MiniLM-L6-v2"]) == (["here"], ["here", "used"])
+
+
+def test_use_fetches_a_registered_model_that_is_not_here(vicw: Vicw, hub: Hub, store: Path) -> None:
+    hub.files = {"onnx/model_quantized.onnx": onnx_model(store), "tokenizer.json": b"{}"}
+    used = vicw("model", "use", "multilingual-e5-small", VICW_EMBEDDING_REPOSITORY=REPOSITORY)
+    assert used.returncode == 0, used.stderr
+    assert "135 MB to download" in used.stderr, "before it is fetched"
+    assert {path.name for path in (store / "models" / "multilingual-e5-small").iterdir()} == {
+        "model.onnx",
+        "tokenizer.json",
+    }
+    assert "VICW_EMBEDDING_MODEL='multilingual-e5-small'" in (store / "vicw.env").read_text()
+
+
+def onnx_model(store: Path) -> bytes:
+    return (write_folder(store.parent / "made") / "model.onnx").read_bytes()
 
 
 def test_model_use_writes_the_model_to_vicw_env(vicw: Vicw, store: Path) -> None:
@@ -102,7 +120,7 @@ def test_model_use_writes_the_model_to_vicw_env(vicw: Vicw, store: Path) -> None
     ("arguments", "says"),
     [
         (["use", "no-such-model"], UNKNOWN),
-        (["use", NAME], f"vicw model pull {NAME}"),
+        (["use", NAME], f"The hub has no file {FILE} in {MODELS[NAME].repository}. Check --repository"),
         (["pull", "no-such-model"], "no-such-model is not a registered model. Name one of"),
         (["pull", NAME, "--repository", "someone/else"], "--repository or VICW_EMBEDDING_REPOSITORY"),
     ],

@@ -205,7 +205,7 @@ def test_reindex_to_an_unknown_model_is_refused(server: Server) -> None:
     assert remember(server, 1).status_code == 201
     refused = run(server, "reindex", "--model", "no-such-model")
     assert refused.returncode == 1
-    assert "no-such-model is neither a registered model nor a GGUF file" in refused.stderr
+    assert "no-such-model is neither a registered model nor a GGUF or ONNX file" in refused.stderr
     assert reindex_state(server)["running"] is False
     both = run(server, "reindex", "--status", "--drop-old")
     assert both.returncode == 2

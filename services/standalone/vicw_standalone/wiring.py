@@ -209,7 +209,8 @@ class Standalone:
             await self.graph.record.set_model(identity)
         elif used != identity:
             raise ModelMismatchError(
-                f"The store has {vectors_of(used)}, but the embedder is {identity}. {remedy(used, identity)}"
+                f"The store has {vectors_of(used)}, but the embedder is {identity}. "
+                + remedy(used, identity, self.settings.models_dir)
             )
         if identity.has_vectors and not EdgeVectorStore.exists(folder_of(self.data_dir.path, identity, identity)):
             await mark_lost(self.graph)

@@ -67,7 +67,8 @@ class Manifest:
     """Metadata of an export.
 
     ``tenant`` and ``context`` are the requested scope (None: all). ``model`` is the model of the vectors, None without
-    vectors. ``left_out`` counts the records that could not be exported. ``digest``, the SHA-256 of all other fields,
+    vectors. ``left_out`` counts the records that could not be exported. ``erased_meanwhile``: something was erased from
+    the store while it was exported, and may be in the export all the same. ``digest``, the SHA-256 of all other fields,
     identifies the export.
     """
 
@@ -81,6 +82,7 @@ class Manifest:
     collections: tuple[NodeCollection, ...] = ()
     edge_types: tuple[DeclaredType, ...] = ()
     left_out: dict[str, int] = field(default_factory=dict)
+    erased_meanwhile: bool = False
     files: dict[str, FileEntry] = field(default_factory=dict)
     digest: str = ""
 
@@ -150,9 +152,16 @@ def load(text: str) -> Manifest:
 
 def _json_fields(manifest: Manifest) -> dict[str, Any]:
     plain: dict[str, Any] = _ADAPTER.dump_python(manifest, mode="json")
-    return plain
+    return _as_written(plain)
+
+
+def _as_written(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields without a note that few exports have: those of earlier versions stay readable, and ours by
+    them.
+    """
+    return {name: value for name, value in fields.items() if name != "erased_meanwhile" or value}
 
 
 def _digest(manifest: Manifest) -> str:
-    plain = {name: value for name, value in asdict(manifest).items() if name != "digest"}
+    plain = _as_written({name: value for name, value in asdict(manifest).items() if name != "digest"})
     return hashlib.sha256(json.dumps(plain, sort_keys=True, default=str).encode()).hexdigest()

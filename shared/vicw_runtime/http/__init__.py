@@ -2,7 +2,7 @@
 
 from vicw_runtime.http.app import Probe, create_app
 from vicw_runtime.http.body import StrictRoute
-from vicw_runtime.http.gate import Gate, KeyGate, SecretGate, bearer_scheme, tenant_of
+from vicw_runtime.http.gate import Gate, KeyGate, SecretGate, bearer_scheme, caller_of, tenant_of
 from vicw_runtime.http.middleware import PROBES
 from vicw_runtime.http.problems import refusals
 
@@ -14,6 +14,7 @@ __all__ = [
     "SecretGate",
     "StrictRoute",
     "bearer_scheme",
+    "caller_of",
     "create_app",
     "refusals",
     "tenant_of",

@@ -47,6 +47,15 @@ class Caller:
     rights: tuple[Right, ...] = tuple(Right)
     owner: bool = False
 
+    def require_owner(self) -> None:
+        """Raise ForbiddenError unless it is the owner."""
+        if not self.owner:
+            REFUSED.labels("owner").inc()
+            raise ForbiddenError(
+                "Only who owns the data directory may do this: run the command where the server runs, as the same "
+                "user, with its --data-dir instead of --url"
+            )
+
 
 class Gate(ABC):
     """Admits or refuses requests. Unless it is ``required``, a request without a key is admitted, too."""
@@ -60,28 +69,24 @@ class Gate(ABC):
     async def identify(self, request: Request) -> Caller:
         """Return the caller. Raises UnauthorizedError without a valid key, or UnavailableError."""
 
-    async def admit(self, request: Request, right: Right | None, *, owner: bool = False) -> str:
-        """Return the tenant of a request with ``right`` (None: any key suffices), and of the ``owner`` if needed.
+    async def admit(self, request: Request, right: Right | None, *, owner: bool = False) -> Caller:
+        """Return the caller of a request with ``right`` (None: any key suffices), the ``owner`` if needed.
 
         Raises the errors of ``identify``, and ForbiddenError for a key without the right.
         """
         caller = await self.identify(request)
-        if owner and not caller.owner:
-            REFUSED.labels("owner").inc()
-            raise ForbiddenError(
-                "Only who owns the data directory may do this: run the command where the server runs, as the same "
-                "user, with its --data-dir instead of --url"
-            )
+        if owner:
+            caller.require_owner()
         if right is not None and right not in caller.rights:
             REFUSED.labels("right").inc()
             raise ForbiddenError(
                 f"This key does not have the right `{right}`. Ask with one that has: `vicw keys create "
                 f"--tenant {shlex.quote(caller.tenant)} --right {right}` makes one"
             )
-        return caller.tenant
+        return caller
 
     def route(self, right: Right | None, *, owner: bool = False) -> type[StrictRoute]:
-        """Return a route class that requires ``right``; ``tenant_of`` then returns the request's tenant.
+        """Return a route class that requires ``right``; ``caller_of`` then returns the request's caller.
 
         With ``owner``, no key suffices.
         """
@@ -92,7 +97,7 @@ class Gate(ABC):
                 handle = super().get_route_handler()
 
                 async def gated(request: Request) -> Response:
-                    request.state.tenant = await gate.admit(request, right, owner=owner)
+                    request.state.caller = await gate.admit(request, right, owner=owner)
                     return await handle(request)
 
                 return gated
@@ -114,10 +119,23 @@ class Gate(ABC):
         return UnauthorizedError(f"{detail}. {self._how}")
 
 
+def caller_of(request: Request) -> Caller:
+    """Return the caller of a request that a gated route has admitted."""
+    caller: Caller = request.state.caller
+    return caller
+
+
 def tenant_of(request: Request) -> str:
     """Return the tenant of a request that a gated route has admitted."""
-    tenant: str = request.state.tenant
-    return tenant
+    return caller_of(request).tenant
+
+
+def _is_from_this_machine(request: Request) -> bool:
+    """Return whether the other end of the connection is on this machine: on a unix socket, at loopback, or at the
+    server's own address, which no other machine answers to.
+    """
+    client, server = request.client, request.scope.get("server")
+    return client is None or is_loopback(client.host) or (server is not None and client.host == server[0])
 
 
 def _is_called_by_loopback_name(request: Request) -> bool:
@@ -159,7 +177,8 @@ class KeyGate(Gate):
     ) -> None:
         """Look up keys in ``keys``. If none is ``required``, a request without one belongs to ``tenant``.
 
-        Who sends ``owner_token`` is the owner, with the right ``admin`` alone: it gives no access to what is stored.
+        Who sends ``owner_token`` from this machine is the owner, with the right ``admin`` alone: it gives no access to
+        what is stored. A copy of it is worth nothing elsewhere.
         """
         super().__init__(required=required, how="Send `Authorization: Bearer KEY`; `vicw keys create` makes a key")
         self._keys = KeyCache(keys, limits)
@@ -177,7 +196,8 @@ class KeyGate(Gate):
                 raise self._refused("host", "Without a key this server is called 127.0.0.1, [::1] or localhost")
             return Caller(self._tenant)
         token, owner_token = self._token(request), self._owner_token()
-        if owner_token is not None and hmac.compare_digest(token.encode("latin-1"), owner_token.encode()):
+        is_owners = owner_token is not None and hmac.compare_digest(token.encode("latin-1"), owner_token.encode())
+        if is_owners and _is_from_this_machine(request):
             return Caller(self._tenant, (Right.ADMIN,), owner=True)
         parts = split_token(token)
         if parts is None:

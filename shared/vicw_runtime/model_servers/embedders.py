@@ -1,4 +1,4 @@
-"""Embedding servers of the settings: look-up of a model on them, failover, and the query prefix of a model."""
+"""Embedding servers of the settings: look-up of a model on them, and failover."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from contextvars import Context
 import structlog
 
 from vicw_runtime.model_servers.openai_embedder import OpenAIEmbedder
-from vicw_shared.embedding_models import MODELS
 from vicw_shared.errors import (
     ModelMismatchError,
     RetryableError,
@@ -203,14 +202,6 @@ def open_embedder(
         expected=expected,
         on_failure=on_failure,
     )
-
-
-def query_prefix(settings: EmbeddingSettings, model: ModelIdentity) -> str:
-    """Return the query prefix of the settings, else that of the registered model, else none."""
-    if settings.query_prefix is not None:
-        return settings.query_prefix
-    card = MODELS.get(model.name)
-    return card.query_prefix if card is not None else ""
 
 
 def _may_come_up(answer: ModelIdentity | list[str] | VicwError) -> bool:

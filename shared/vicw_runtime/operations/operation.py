@@ -50,7 +50,8 @@ class Operation[M, Q: Message, R: Message, I: Message]:
     ``run`` gets ``Stores`` or a ``Memory``, or what a feature's port asks of them in addition. ``name`` is its address
     under ``/admin``. ``run`` is the use case: it raises VicwErrors, and may be stopped at any await, since each of its
     steps leaves the stores whole. ``owner_only``: on a server, only who owns the data directory may call it, and no
-    key: it makes keys, reads or writes files that the caller names, or shows what is stored.
+    key: it makes keys, reads or writes files that the caller names, or shows what is stored. ``needs_owner`` returns
+    whether a request is one of these, where not all are.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Operation[M, Q: Message, R: Message, I: Message]:
     item: type[I]
     opening: Opening = Opening.MEMORY
     owner_only: bool = False
+    needs_owner: Callable[[Q], bool] = lambda request: False
 
 
 type AnyOperation = Operation[Any, Any, Any, Any]

@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from typing import Any
 
 import structlog
-from fastapi import APIRouter, Response, Security
+from fastapi import APIRouter, Request, Response, Security
 from fastapi.responses import StreamingResponse
 
-from vicw_runtime.http import Gate, bearer_scheme, refusals
+from vicw_runtime.http import Gate, bearer_scheme, caller_of, refusals
 from vicw_runtime.http.problems import unexpected
 from vicw_runtime.operations.lines import MEDIA_TYPE, OperationLine, OperationProgress
 from vicw_runtime.operations.memory import Memory
@@ -66,12 +66,14 @@ class OperationServer:
     async def close(self) -> None:
         """Stop the running operations and wait for their end."""
         for task in self._tasks:
-            task.cancel()
+            _stop(task)
         if self._tasks:
             await asyncio.wait(self._tasks)
 
     def _endpoint(self, operation: AnyOperation) -> Callable[..., Any]:
-        async def endpoint(body: Any) -> Response:
+        async def endpoint(body: Any, request: Request) -> Response:
+            if operation.needs_owner(body):
+                caller_of(request).require_owner()
             running = _Running(operation)
             task = asyncio.create_task(running.run(self._memory(), body), name=operation.name)
             self._tasks.add(task)
@@ -79,13 +81,19 @@ class OperationServer:
             try:
                 await running.begun()
             except BaseException:
-                task.cancel()
+                _stop(task)
                 raise
             return _JsonLines(running.lines(task))
 
         endpoint.__name__ = operation.name.replace("/", "_")
-        endpoint.__annotations__ = {"body": operation.request, "return": Response}
+        endpoint.__annotations__ = {"body": operation.request, "request": Request, "return": Response}
         return endpoint
+
+
+def _stop(task: asyncio.Task[None]) -> None:
+    """Cancel a task once: a second time would break off its clean-up."""
+    if not task.cancelling():
+        task.cancel()
 
 
 class _Running:
@@ -138,7 +146,7 @@ class _Running:
                 if line.keys() & {"result", "problem"}:
                     return
         finally:
-            task.cancel()
+            _stop(task)
 
     def _report(self, step: str, done: int, total: int) -> None:
         last, at = self._progress

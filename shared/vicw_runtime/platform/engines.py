@@ -6,7 +6,8 @@ import contextlib
 from dataclasses import dataclass
 
 from vicw_runtime.indexes import Index, Indexes, store_status, wait_for_followers
-from vicw_runtime.model_servers.embedders import EmbeddingServers, query_prefix
+from vicw_runtime.model_servers.embedders import EmbeddingServers
+from vicw_runtime.model_servers.prefixes import query_prefix, with_passage_prefix
 from vicw_runtime.platform.settings import PlatformSettings
 from vicw_shared.clock import now
 from vicw_shared.errors import ModelMismatchError
@@ -128,7 +129,8 @@ class PlatformIndexes:
         qdrant = self._settings.qdrant
         # A separate connection, closed with the store.
         vectors = QdrantVectorStore(connect(qdrant), collection, timeout_seconds=qdrant.timeout_seconds)
-        return Index(model, vectors, embedder, query_prefix(self._settings.embedding, model))
+        prefix = query_prefix(self._settings.embedding, model)
+        return Index(model, vectors, with_passage_prefix(embedder, model), prefix)
 
 
 async def open_engines(settings: PlatformSettings, registry: EdgeRegistry, stack: contextlib.AsyncExitStack) -> Engines:

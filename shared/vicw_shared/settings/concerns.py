@@ -128,7 +128,7 @@ class EmbeddingSettings(WithSecrets):
 
     model: str = Field(
         "all-MiniLM-L6-v2",
-        description="A registered model (see `vicw model list`), or the path of any GGUF file",
+        description="A registered model (see `vicw model list`), or the path of a GGUF or ONNX file, or of its folder",
     )
     url: str | None = Field(
         None,

@@ -20,7 +20,10 @@ from contract.sleep.test_dreams import dream, tags_of
 from contract.sleep.test_dreams import items as alike
 from contract.sleep.test_dreams import run as dream_of
 from contract.sleep.test_dreams import tell as note_down
+from support.stores.exports import exported
 from support.stores.pairs import START, Side, asked_for
+from vicw_core.archive.manifest import NAME
+from vicw_core.archive.reader import ArchiveReader
 from vicw_ingest.erasure.eraser import Eraser, ErasureReport
 from vicw_ingest.erasure.fingerprints import FingerprintFinder, Fingerprints, new_key
 from vicw_ingest.erasure.record import batch_record, fingerprints_of, sealed_note
@@ -104,6 +107,22 @@ async def test_erasing_an_item_removes_all_its_versions_and_nothing_else(side: S
     assert {e for e in edges if edges[e].type not in {"NEXT", "HAPPENED_AFTER"}} <= (await side.edges()).keys()
     assert payloads.keys() == (await side.points()), "no point more, none less"
     assert [event.source_id for event in await thread(side)] == ["0", "2"]
+
+
+async def test_an_export_says_whether_something_was_erased_while_it_was_written(side: Side, tmp_path: Path) -> None:
+    await tell(side, [turn(0, "Ana told Ben."), turn(1, _SECRET), turn(2, "Ben left.")])
+    assert not (await exported(side, tmp_path / "before")).erased_meanwhile
+    assert "erased_meanwhile" not in (tmp_path / "before" / NAME).read_text("utf-8"), "earlier versions read it"
+    chosen = [await choose_items(side.graph, "t", ["1"], None)]
+
+    async def erase_first() -> None:
+        if chosen:
+            await erase(side, chosen.pop())
+
+    during = await exported(side, tmp_path / "during", yield_to_foreground=erase_first)
+    assert during.erased_meanwhile
+    assert ArchiveReader(tmp_path / "during").manifest == during
+    assert not (await exported(side, tmp_path / "after")).erased_meanwhile
 
 
 async def test_an_erased_item_that_is_sent_again_is_new(side: Side) -> None:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from support.models import tiny_gguf, tiny_onnx
+from support.models import minilm_gguf, tiny_gguf, tiny_onnx
 from vicw_embedding import metrics
 from vicw_embedding.engine.engine import Engine, EngineOptions
-from vicw_embedding.models import minilm as minilm_conversion
 from vicw_embedding.models.digests import sha256
-from vicw_embedding.models.model_files import ModelFile
-from vicw_minilm import FOLDER
-from vicw_shared.embedding_models import MODELS, ModelFormat
+from vicw_embedding.models.model_files import ModelFile, resolve
+from vicw_shared.embedding_models import CONVERTED_MINILM, DEFAULT_MODEL
+from vicw_shared.settings.concerns import EmbeddingSettings
 
 FORMATS = ("gguf", "onnx")
 
@@ -47,14 +45,13 @@ def tiny_onnx_decoder(models_dir: Path) -> ModelFile:
 
 @pytest.fixture(scope="session")
 def minilm_file(models_dir: Path) -> ModelFile:
-    path = minilm_conversion.ensure(models_dir)
-    return ModelFile(replace(MODELS["all-MiniLM-L6-v2"], format=ModelFormat.GGUF), path, sha256(path))
+    path = minilm_gguf.ensure(models_dir)
+    return ModelFile(CONVERTED_MINILM, path, sha256(path))
 
 
 @pytest.fixture(scope="session")
-def minilm_onnx() -> ModelFile:
-    path = FOLDER / "model.onnx"
-    return ModelFile(replace(MODELS["all-MiniLM-L6-v2"], format=ModelFormat.ONNX), path, sha256(path))
+def minilm_onnx(models_dir: Path) -> ModelFile:
+    return resolve(EmbeddingSettings(model=DEFAULT_MODEL), models_dir)
 
 
 @pytest.fixture(scope="session", params=FORMATS)

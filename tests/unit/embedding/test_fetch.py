@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from support.fakes.model_hub import REPOSITORY, Hub, serve_hub
+from support.models.onnx_folder import write_folder
 from unit.embedding.models.test_hub import FILE, NAME, set_endpoint
 from vicw_embedding import fetch as one_shot
-from vicw_embedding.models import minilm
+from vicw_minilm import FOLDER
 from vicw_runtime import exit_codes
 from vicw_shared.settings.concerns import EmbeddingSettings
 
@@ -52,11 +53,19 @@ def test_a_missing_model_is_pulled_from_the_hub_with_progress_lines(
     assert 1 < len(capsys.readouterr().out.splitlines()) <= 12
 
 
-def test_a_minilm_file_converted_elsewhere_is_copied_unchanged(tmp_path: Path) -> None:
-    converted = minilm.ensure(tmp_path / "image")
-    model = one_shot.fetch(EmbeddingSettings(model="all-MiniLM-L6-v2"), tmp_path / "models", [converted.parent])
-    assert model.path == tmp_path / "models" / minilm.FILE
-    assert model.path.read_bytes() == converted.read_bytes()
+def test_an_onnx_model_in_an_offered_folder_is_copied_whole(tmp_path: Path) -> None:
+    offered = write_folder(tmp_path / "offered" / "multilingual-e5-small")
+    model = one_shot.fetch(EmbeddingSettings(model="multilingual-e5-small"), tmp_path / "models", [offered.parent])
+    assert model.path == tmp_path / "models" / "multilingual-e5-small" / "model.onnx"
+    assert model.path.read_bytes() == (offered / "model.onnx").read_bytes()
+    assert model.tokenizer is not None
+    assert model.tokenizer.read_bytes() == (offered / "tokenizer.json").read_bytes()
+
+
+def test_the_installed_default_model_is_neither_copied_nor_fetched(tmp_path: Path) -> None:
+    model = one_shot.fetch(EmbeddingSettings(model="all-MiniLM-L6-v2"), tmp_path / "models", [])
+    assert model.path == FOLDER / "model.onnx"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_fetch_without_hub_or_file_exits_for_a_later_retry(

@@ -142,5 +142,10 @@ async def test_admin_endpoints_require_a_key_with_the_right_admin(changeable: Me
                 assert (refused.status_code, "owns the data directory" in refused.text) == (403, True)
         asked = await http.post("/admin/reindex/status", json={}, headers=admin_headers)
         assert asked.status_code == 200
+        for path in ("/etc/model.gguf", "../model", "~/model", "C:\\model", "model.GGUF", "model.onnx"):
+            by_path = await http.post("/admin/reindex", json={"model": path}, headers=admin_headers)
+            assert (by_path.status_code, "owns the data directory" in by_path.text) == (403, True), path
+        by_name = await http.post("/admin/reindex", json={"model": "no-such-model"}, headers=admin_headers)
+        assert by_name.status_code == 422
         export = await http.post("/admin/export", json={"to": "/nowhere"}, headers=admin_headers)
         assert export.status_code == 403, "only the owner of the data directory names files"

@@ -141,11 +141,11 @@ def test_a_named_server_is_used_with_the_key_of_the_environment(
     with serve_store(filled) as served:
         url = served.standalone.data_dir.read_address(filled)
         assert url is not None
-        assert command(tmp_path / "none", "check", "--url", url).exit_code == 1, "it has wrong points"
+        assert command(tmp_path / "none", "sleep", "reconcile", "--url", url).exit_code == 0
         monkeypatch.setenv("VICW_API_KEY", "wrong")
-        refused = command(tmp_path / "none", "check", "--url", url)
-        assert (refused.exit_code, f"The server at {url} refuses" in refused.stderr) == (2, True)
-        assert command(filled, "check").exit_code == 1, "the owner needs no key"
-    gone = command(tmp_path / "none", "check", "--url", url)
-    assert (gone.exit_code, f"{url} does not answer" in gone.stderr) == (2, True)
-    assert command(filled, "check", "--url", url, "--platform").exit_code == 2
+        refused = command(tmp_path / "none", "sleep", "reconcile", "--url", url)
+        assert (refused.exit_code, f"The server at {url} refuses" in refused.stderr) == (1, True)
+        assert command(filled, "check").exit_code == 0, "the owner needs no key"
+    gone = command(tmp_path / "none", "sleep", "reconcile", "--url", url)
+    assert (gone.exit_code, f"{url} does not answer" in gone.stderr) == (1, True)
+    assert command(filled, "sleep", "reconcile", "--url", url, "--platform").exit_code == 2

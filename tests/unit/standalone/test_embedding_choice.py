@@ -99,16 +99,22 @@ def test_a_wrong_setting_is_reported_with_its_file_or_environment(
 
 
 @pytest.mark.parametrize(
-    ("served", "prefix"), [("snowflake-arctic-embed-l-v2.0", "query: "), ("their-model", ""), ("all-MiniLM-L6-v2", "")]
+    ("served", "prefix", "passage_prefix"),
+    [
+        ("snowflake-arctic-embed-l-v2.0", "query: ", ""),
+        ("multilingual-e5-small", "query: ", "passage: "),
+        ("their-model", "", ""),
+        ("all-MiniLM-L6-v2", "", ""),
+    ],
 )
-async def test_a_registered_model_gets_its_query_prefix_on_external_servers(
-    store: Path, served: str, prefix: str
+async def test_a_registered_model_gets_its_prefixes_on_external_servers(
+    store: Path, served: str, prefix: str, passage_prefix: str
 ) -> None:
     async with serve_embeddings(served) as foreign, opened(settings_with_url(foreign.url, store)) as memory:
         await memory.ingest({"id": "a", "text": "a zebra crosses"}, domain="coding")
         await memory.retrieve("which zebra?", domain="coding")
         assert foreign.texts[-2:] == [
-            "[Domain: coding] [Type: document] a zebra crosses",
+            f"{passage_prefix}[Domain: coding] [Type: document] a zebra crosses",
             f"{prefix}[Domain: coding] which zebra?",
         ]
 

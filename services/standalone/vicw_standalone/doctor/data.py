@@ -43,7 +43,7 @@ def data(settings: StandaloneSettings) -> Iterator[Finding]:
     except UnavailableError as error:
         yield Finding("store", Severity.PROBLEM, f"{path / GRAPH} cannot be read: {error.detail}", "Restore a backup")
     else:
-        yield _store(counts, models)
+        yield _store(counts, models, settings.models_dir)
         if counts.model is None or counts.model.has_vectors:
             yield _index(path, counts, in_use)
 
@@ -94,7 +94,7 @@ def _directory(path: Path) -> tuple[bool, Finding]:
     return False, Finding("data directory", Severity.FINE, f"{path} is usable")
 
 
-def _store(seen: GraphCounts, wanted: Sequence[ModelIdentity]) -> Finding:
+def _store(seen: GraphCounts, wanted: Sequence[ModelIdentity], models_dir: Path) -> Finding:
     known = seen.model
     if known is None:
         return Finding("store", Severity.FINE, "holds no vectors yet")
@@ -104,7 +104,7 @@ def _store(seen: GraphCounts, wanted: Sequence[ModelIdentity]) -> Finding:
         fix = "Unset VICW_EMBEDDER to use them"
         return Finding("store", Severity.NOTE, f"has vectors of {known}, which are not used", fix)
     detail = f"has {vectors_of(known)}, but the model is now {' or '.join(map(str, wanted))}"
-    return Finding("store", Severity.PROBLEM, detail, remedy(known, wanted[0]))
+    return Finding("store", Severity.PROBLEM, detail, remedy(known, wanted[0], models_dir))
 
 
 def _index(data_dir: Path, seen: GraphCounts, in_use: bool) -> Finding:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from dotenv import set_key
 
+from vicw_embedding.models import model_files
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.ports import ModelIdentity
 from vicw_standalone.settings import CHOICES
@@ -15,7 +17,7 @@ _VARIABLE = "VICW_EMBEDDING_MODEL"
 
 
 def choose(data_dir: Path, source: str | None) -> None:
-    """Record the model of a data directory: a registered name, or the path of a GGUF file; None: change nothing."""
+    """Record the model of a data directory: a registered name, or a path; None: change nothing."""
     if source is None:
         return
     chosen = source if source in MODELS else str(Path(source).expanduser().absolute())
@@ -28,9 +30,15 @@ def vectors_of(known: ModelIdentity | None) -> str:
     return f"vectors of {known}" if known is not None and known.has_vectors else "no vectors"
 
 
-def remedy(known: ModelIdentity, wanted: ModelIdentity) -> str:
-    """Return the advice for a store of the model ``known`` when the settings name ``wanted``."""
+def remedy(known: ModelIdentity, wanted: ModelIdentity, models_dir: Path) -> str:
+    """Return the advice for a store of the model ``known`` when the settings name ``wanted``: every way out."""
     if not known.has_vectors:
         return "Run `vicw reindex` to compute vectors, or set VICW_EMBEDDER=none to continue without"
-    by_name = known.name != wanted.name and known.name in MODELS
-    return f"{REINDEX_ADVICE}, or set VICW_EMBEDDING_MODEL={known.name}" if by_name else REINDEX_ADVICE
+    if known.name != wanted.name and known.name in MODELS:
+        return f"{REINDEX_ADVICE}, or set VICW_EMBEDDING_MODEL={known.name}"
+    if (file := model_files.find_by_identity(known, models_dir)) is None:
+        return REINDEX_ADVICE
+    install = (
+        "" if model_files.engine_problem(model_files.read_card(file)) is None else "pip install 'vicw[gguf]', then "
+    )
+    return f"{REINDEX_ADVICE}, or keep its vectors and their model: {install}`vicw model use {shlex.quote(str(file))}`"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from vicw_ingest.index.service import Indexer
 from vicw_runtime.indexes import Index, Indexes
-from vicw_runtime.model_servers.embedders import query_prefix
+from vicw_runtime.model_servers.prefixes import query_prefix, with_passage_prefix
 from vicw_shared.errors import DataDirError, ModelMismatchError, SettingsError
 from vicw_shared.ports import Embedder, ModelIdentity, Models, Store, VectorStore
 from vicw_sleep.reindex.model import ReindexReport
@@ -45,7 +45,8 @@ class IndexFolders:
         if not model.has_vectors:
             return Index(model, NullVectorStore(), embedder)
         store = await self.open_vectors(model)
-        return Index(model, store, embedder, query_prefix(self._settings.embedding, model))
+        prefix = query_prefix(self._settings.embedding, model)
+        return Index(model, store, with_passage_prefix(embedder, model), prefix)
 
     async def _open_store(self, model: ModelIdentity) -> EdgeVectorStore:
         used = (await self._graph.record.models()).used

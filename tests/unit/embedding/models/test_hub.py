@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from support.fakes.model_hub import REPOSITORY, Hub, serve_hub
 from vicw_embedding.models import hub as model_hub
 from vicw_embedding.models import model_files
+from vicw_minilm import FOLDER
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.errors import SettingsError, StateConflictError, UnavailableError
 from vicw_shared.settings.concerns import EmbeddingSettings
@@ -95,7 +97,8 @@ def test_an_unknown_repository_and_an_unreachable_hub_are_distinguished(
     with pytest.raises(SettingsError, match="VICW_EMBEDDING_REPOSITORY"):
         model_hub.pull(NAME, tmp_path, repository="someone/else")
     set_endpoint(monkeypatch, "http://127.0.0.1:9")
-    with pytest.raises(UnavailableError, match=r"model hub.*could not be pulled"):
+    by_hand = f"put the file {FILE} of the repository {REPOSITORY} at {tmp_path / FILE} by hand"
+    with pytest.raises(UnavailableError, match=f"model hub.*could not be pulled.*{re.escape(by_hand)}"):
         model_hub.pull(NAME, tmp_path, repository=REPOSITORY)
 
 
@@ -104,5 +107,29 @@ def test_an_unknown_model_name_error_lists_the_known_models(tmp_path: Path) -> N
         model_hub.pull("no-such-model", tmp_path)
 
 
-def test_the_installed_default_model_needs_no_hub(models_dir: Path) -> None:
-    assert model_hub.pull("all-MiniLM-L6-v2", models_dir).path.parent == models_dir
+def test_the_installed_default_model_needs_no_hub_and_no_folder(tmp_path: Path) -> None:
+    assert model_hub.pull("all-MiniLM-L6-v2", tmp_path / "models").path == FOLDER / "model.onnx"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_onnx_model_is_pulled_with_its_tokenizer_into_a_folder_of_its_own(hub: Hub, tmp_path: Path) -> None:
+    hub.files = {"onnx/model_quantized.onnx": CONTENT, "tokenizer.json": b"{}"}
+    pulled = model_hub.pull("multilingual-e5-small", tmp_path, repository=REPOSITORY)
+    assert pulled.path == tmp_path / "multilingual-e5-small" / "model.onnx"
+    assert pulled.tokenizer == tmp_path / "multilingual-e5-small" / "tokenizer.json"
+    assert pulled.path.read_bytes() == CONTENT
+    assert model_files.resolve(EmbeddingSettings(model="multilingual-e5-small"), tmp_path) == pulled
+
+
+def test_a_pull_whose_tokenizer_is_missing_names_it_and_is_continued_later(hub: Hub, tmp_path: Path) -> None:
+    hub.files = {"onnx/model_quantized.onnx": CONTENT}
+    with pytest.raises(SettingsError, match=f"no file tokenizer.json in {REPOSITORY}"):
+        model_hub.pull("multilingual-e5-small", tmp_path, repository=REPOSITORY)
+    with pytest.raises(SettingsError, match="vicw model pull multilingual-e5-small"):
+        model_files.resolve(EmbeddingSettings(model="multilingual-e5-small"), tmp_path)
+
+
+def test_a_folder_that_cannot_be_written_is_named_with_its_setting(hub: Hub, tmp_path: Path) -> None:
+    (tmp_path / "models").write_text("a file where the folder should be")
+    with pytest.raises(SettingsError, match=r"models cannot be written .*VICW_EMBEDDING_MODELS_DIR"):
+        model_hub.pull(NAME, tmp_path / "models", repository=REPOSITORY)

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
-from vicw_embedding.models.minilm import source_dir
+from support.models.minilm_gguf import source_dir
 from vicw_minilm import FOLDER
 
 _MAKER = Path(__file__).resolve().parents[4] / "minilm" / "make_model.py"

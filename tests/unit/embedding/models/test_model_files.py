@@ -7,6 +7,7 @@ import pytest
 
 from vicw_embedding.models.model_files import ModelFile as File
 from vicw_embedding.models.model_files import read_card, resolve
+from vicw_minilm import FOLDER
 from vicw_shared.embedding_models import Pooling
 from vicw_shared.errors import SettingsError
 from vicw_shared.settings.concerns import EmbeddingSettings
@@ -15,8 +16,11 @@ from vicw_shared.settings.concerns import EmbeddingSettings
 def test_the_default_model_is_there_without_any_download(tmp_path: Path) -> None:
     found = resolve(EmbeddingSettings(model="all-MiniLM-L6-v2"), tmp_path)
 
-    assert found.path.is_file()
-    assert found.digest == hashlib.sha256(found.path.read_bytes()).hexdigest()
+    files = FOLDER / "model.onnx", FOLDER / "tokenizer.json"
+    assert (found.path, found.tokenizer) == files
+    parts = [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
+    assert found.digest == hashlib.sha256("".join(parts).encode()).hexdigest()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_missing_file_names_the_command_that_gets_it(tmp_path: Path) -> None:

@@ -229,6 +229,16 @@ async def test_the_owner_has_the_right_admin_alone(ring: SqliteKeyRing, required
             assert (await http.get("/metrics", headers=headers)).status_code == 401
 
 
+async def test_the_owners_token_holds_on_the_servers_machine_only(ring: SqliteKeyRing) -> None:
+    owner = {"Authorization": "Bearer of the owner"}
+    async with client_behind_gate(ring, owner_token="of the owner") as http:
+        app = http._transport.app  # type: ignore[attr-defined]
+        for client, status in (("127.0.0.1", 200), ("::1", 200), ("10.0.0.7", 200), ("10.0.0.8", 401)):
+            transport = httpx.ASGITransport(app, client=(client, 1))
+            async with httpx.AsyncClient(transport=transport, base_url="http://10.0.0.7") as there:
+                assert (await there.get("/metrics", headers=owner)).status_code == status, client
+
+
 async def test_loopback_needs_no_key_but_an_invalid_key_is_refused(ring: SqliteKeyRing) -> None:
     async with client_behind_gate(ring, required=False) as client:
         assert (await client.post("/things", json={})).json() == "mine"

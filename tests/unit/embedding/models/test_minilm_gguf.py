@@ -5,12 +5,12 @@ from pathlib import Path
 import gguf
 import pytest
 
+from support.models import minilm_gguf as conversion
 from support.models.reference_bert import ReferenceBert
 from vicw_embedding.engine.engine import Engine
-from vicw_embedding.models import minilm as conversion
+from vicw_embedding.models.cards import read_gguf_card
 from vicw_embedding.models.digests import sha256
 from vicw_embedding.models.model_files import ModelFile, read_card
-from vicw_shared.errors import SettingsError
 from vicw_shared.ports.embedder import Lane
 
 TEXTS = [
@@ -50,10 +50,15 @@ def test_minilm_vectors_of_similar_meaning_are_closer(minilm: Engine) -> None:
 
 
 def test_the_converted_file_carries_its_model_card(minilm_file: ModelFile) -> None:
-    card = read_card(minilm_file.path)
+    card = read_gguf_card(minilm_file.path)
 
     assert (card.size, card.pooling, card.max_tokens) == (minilm_file.card.size, minilm_file.card.pooling, 512)
     assert card.licence == "apache-2.0"
+
+
+def test_a_file_of_this_name_has_the_card_of_the_stores_that_it_filled(minilm_file: ModelFile) -> None:
+    card = read_card(minilm_file.path)
+    assert (card.name, card.max_tokens) == ("all-MiniLM-L6-v2", 256), "not those that the file names"
 
 
 def test_minilm_conversion_is_reproducible_and_leaves_no_other_file(tmp_path: Path, minilm_file: ModelFile) -> None:
@@ -69,10 +74,3 @@ def test_a_conversion_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(ZeroDivisionError):
         conversion.ensure(tmp_path)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_missing_minilm_package_names_the_model_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conversion, "PACKAGE", "gt-no-such-package")
-
-    with pytest.raises(SettingsError, match="VICW_EMBEDDING_MODEL"):
-        conversion.ensure(tmp_path)
