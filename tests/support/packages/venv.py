@@ -40,7 +40,7 @@ class Venv:
         kept = {name: os.environ[name] for name in ("LANG", "SSL_CERT_FILE", "TMPDIR") if name in os.environ}
         return (
             kept
-            | {"PATH": str(self.bin), "HOME": str(self.home), "CC": "false", "CXX": "false", "VICW_EMBEDDER": "none"}
+            | {"PATH": str(self.bin), "HOME": str(self.home), "CC": "false", "CXX": "false"}
             | variables
         )
 
