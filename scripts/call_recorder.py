@@ -244,12 +244,15 @@ async def record_server(
     import httpx
 
     from vicw_standalone.app import create_standalone_app
+    from vicw_standalone.lifecycle.start import Start
     from vicw_standalone.settings import StandaloneSettings
     from vicw_standalone.wiring import Standalone
 
     os.environ["VICW_DATA_DIR"] = str(data_dir)
     standalone = Standalone(StandaloneSettings.read())
-    await standalone.open()
+    start = Start(standalone)
+    await start.open()
+    await start.load("http://127.0.0.1")
     app = create_standalone_app(standalone)
     transport = httpx.ASGITransport(app)
     walks: dict[str, list[Walk]] = {}

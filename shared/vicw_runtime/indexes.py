@@ -62,6 +62,7 @@ class Indexes:
         self._open: dict[ModelIdentity, Index] = {}
         self._failure: VicwError | None = None
         self._read_index: Index | None = None
+        self._first_read = asyncio.Event()
 
     @property
     def read_index(self) -> Index:
@@ -69,6 +70,11 @@ class Indexes:
         if self._read_index is None:
             raise UnavailableError("vectors", "no index is open")
         return self._read_index
+
+    @property
+    def is_open(self) -> bool:
+        """Whether an index answers questions."""
+        return self._read_index is not None
 
     @property
     def models(self) -> Models:
@@ -90,9 +96,13 @@ class Indexes:
         return self.read_index.vectors if self.read_index.model.has_vectors else None
 
     async def write_index(self) -> Index:
-        """Return the index in use, by the record. Raises UnavailableError if this process cannot open it."""
+        """Return the index in use, by the record, once ``open`` has ended.
+
+        Raises UnavailableError if this process cannot open it.
+        """
         if time.monotonic() - self._read_at > self._poll_seconds:
             await self.refresh()
+        await self._first_read.wait()
         if self._failure is not None:
             raise UnavailableError("embedding", self._failure.detail) from self._failure
         return self.read_index
@@ -130,6 +140,7 @@ class Indexes:
             if models != self._models or self._failure is not None:
                 await self._follow(models)
             self._read_at = looked_at
+            self._first_read.set()
 
     async def follow(self) -> None:
         """Read the record periodically, forever."""

@@ -16,8 +16,9 @@ from vicw_shared.settings import LimitSettings, RetrievalSettings
 class RetrievalPorts:
     """Engines and settings of the read path. ``query_prefix`` is the embedding model's.
 
-    ``rebuilding``: the vector index lacks data that the graph has. Without vectors, ``words`` has the word statistics,
-    and the graph's full text is the only channel of the first wave. A ``reranker``, if any, reorders the first results.
+    ``rebuilding``: the vector index lacks data that the graph has. ``loading``: the embedder cannot answer yet; full
+    text answers, as while rebuilding. Without vectors, ``words`` has the word statistics, and the graph's full text is
+    the only channel of the first wave. A ``reranker``, if any, reorders the first results.
     ``uses`` counts shown items. ``throttle`` makes background work yield. ``outage`` lives as long as the process.
     """
 
@@ -30,8 +31,14 @@ class RetrievalPorts:
     outage: CircuitBreaker
     rebuilding: bool = False
     registry: EdgeRegistry = field(default_factory=EdgeRegistry.with_core_types)
+    loading: bool = False
     words: WordIndex | None = None
     reranker: Reranker | None = None
     uses: UsageCounter | None = None
     throttle: BackgroundThrottle = field(default_factory=BackgroundThrottle)
     deadline: Deadline = field(default_factory=Deadline)
+
+    @property
+    def vectors_incomplete(self) -> bool:
+        """Whether the vectors cannot answer as they should: full text does."""
+        return self.rebuilding or self.loading

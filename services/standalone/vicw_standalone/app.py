@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 
-import structlog
 from fastapi import FastAPI
 
+from vicw_embedding.process.supervisor import EmbeddingProcess
 from vicw_ingest.api import create_router as ingest_router
 from vicw_retrieval.api import create_router as retrieval_router
 from vicw_runtime.browser_guard import BrowserGuard
 from vicw_runtime.http import KeyGate, create_app
-from vicw_runtime.http.serve import serve as serve_app
-from vicw_runtime.operations.router import OperationServer
+from vicw_runtime.http.serve import serve_while_opening
+from vicw_shared.errors import UnavailableError
 from vicw_shared.wire.host_names import is_loopback
-from vicw_standalone.operations import OPERATIONS
+from vicw_standalone.lifecycle.start import Probes, Start
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.wiring import Standalone
 
-_log = structlog.get_logger()
 _DESCRIPTION = """
 Long-term memory for LLM applications. **Store** with `POST /ingest`, **ask** with `POST /retrieve`: the answer is the
 right evidence with its causes, its order, its people and the raw text that proves it, within a budget you choose.
@@ -30,27 +30,34 @@ Errors are RFC 9457 problem documents that name the field and the fix. Every ans
 
 
 def create_standalone_app(standalone: Standalone) -> FastAPI:
-    """Return the application. It starts the background work of the open ``standalone``, and closes it at the end."""
+    """Return the application over ``standalone``, which it closes at the end. Until that is open, requests get 503."""
+    app, add_operations = create_starting_app(standalone)
+    add_operations()
+    return app
+
+
+def create_starting_app(standalone: Standalone) -> tuple[FastAPI, Callable[[], None]]:
+    """Return the application without its operations, and what adds them: they are slow to import and seldom called.
+
+    Until they are added, they get 503.
+    """
+    closing = AsyncExitStack()
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        await standalone.finish_erasures()
-        standalone.start_indexer()
-        if gate.required and not await standalone.keys.keys():
-            _log.warning("requests need a key and none exists yet: `vicw keys create` creates one")
         try:
             yield
         finally:
-            await operations.close()
+            await closing.aclose()
             await standalone.close()
 
     server = standalone.settings.server
-    operations = OperationServer(OPERATIONS, standalone.memory)
+    probes = Probes(standalone)
     gate = KeyGate(
         lambda: standalone.keys,
         required=not is_loopback(server.host),
         tenant=server.tenant,
-        owner_token=lambda: standalone.data_dir.owner_token,
+        owner_token=lambda: standalone.owner_token,
     )
     app = create_app(
         title="VICW",
@@ -58,9 +65,9 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
         version=version("vicw"),
         limits=standalone.settings.limits,
         probes={
-            "embedding": standalone.probe_embedding,
-            "graph": standalone.probe_graph,
-            "vectors": standalone.probe_vectors,
+            "embedding": probes.embedding,
+            "graph": probes.graph,
+            "vectors": probes.vectors,
         },
         lifespan=lifespan,
         guard=BrowserGuard.of(server),
@@ -72,18 +79,32 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
     app.include_router(ingest_router(standalone.ingest_ports, gate))
     app.include_router(retrieval_router(standalone.retrieval_ports, gate))
 
-    app.include_router(operations.router(gate))
-    return app
+    @app.post("/admin/{name:path}", include_in_schema=False)
+    async def post_too_early(name: str) -> None:
+        raise UnavailableError("server", "it is starting; send the request again in a moment")
+
+    too_early = app.router.routes[-1]
+
+    def add_operations() -> None:
+        from vicw_runtime.operations.router import OperationServer
+        from vicw_standalone.operations import OPERATIONS
+
+        operations = OperationServer(OPERATIONS, standalone.memory)
+        closing.push_async_callback(operations.close)
+        app.router.routes.remove(too_early)
+        app.include_router(operations.router(gate))
+        app.openapi_schema = None  # what was described until now lacks them
+
+    return app, add_operations
 
 
-async def serve(settings: StandaloneSettings) -> None:
-    """Serve until SIGTERM or SIGINT. Raises FatalError before it answers if anything cannot be opened."""
-    standalone = Standalone(settings)
+async def serve(settings: StandaloneSettings, listener: socket.socket, process: EmbeddingProcess | None) -> None:
+    """Serve on ``listener`` until SIGTERM or SIGINT; ``process``, which has begun, may still be loading its model.
+
+    Raises FatalError if the stores cannot be opened or the model cannot be loaded.
+    """
+    standalone = Standalone(settings, process=process)
+    app, add_operations = create_starting_app(standalone)
+    start = Start(standalone, add_operations, needs_key=not is_loopback(settings.server.host))
     announcement = f"VICW answers on {{url}} (API: /docs), data in {settings.storage.data_dir}"
-    await serve_app(
-        create_standalone_app(standalone),
-        standalone,
-        settings.server,
-        announcement,
-        lambda url: standalone.data_dir.record_address(url),  # noqa: PLW0108 - data_dir is set by open()
-    )
+    await serve_while_opening(app, start, listener, settings.server, announcement)

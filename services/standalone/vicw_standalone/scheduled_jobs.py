@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from functools import partial
-from typing import NoReturn
 
 from vicw_ingest.eviction.job import evict_slice, eviction_of
 from vicw_runtime.operations import Memory
@@ -16,8 +15,7 @@ from vicw_sleep.resolve.job import keep_resolving
 from vicw_sleep.schedule.cron import Schedule
 from vicw_sleep.schedule.jobs import ScheduledJob
 from vicw_sleep.schedule.scheduler import run_on_schedule
-
-type Work = tuple[str, Coroutine[None, None, NoReturn]]
+from vicw_standalone.lifecycle.job_runner import Work
 
 
 def work(memory: Memory, schedules: Mapping[ScheduledJob, Schedule]) -> Iterator[Work]:

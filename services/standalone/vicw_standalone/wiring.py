@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import Iterator, Mapping
 
 import structlog
 
 from vicw_core.archive.import_marker import require_no_import
-from vicw_core.background import finish, in_thread, start_background_task
-from vicw_embedding.process.supervisor import ChatProcess
-from vicw_ingest.erasure.eraser import Eraser
+from vicw_core.background import in_thread, start_background_task
+from vicw_embedding.process.supervisor import EmbeddingProcess
 from vicw_ingest.expiry.service import Expiry
 from vicw_ingest.index.service import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of
@@ -24,66 +22,40 @@ from vicw_retrieval.request.engines import CircuitBreaker
 from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_runtime.background_throttle import BackgroundThrottle, throttled
 from vicw_runtime.indexes import Index, Indexes, store_status
-from vicw_runtime.model_servers import openai_language
 from vicw_runtime.model_servers.http_reranker import HttpReranker, open_reranker
-from vicw_runtime.model_servers.openai_language import OpenAILanguageModel
 from vicw_runtime.throttled_indexes import throttled_indexes
 from vicw_shared.clock import now
-from vicw_shared.errors import ModelMismatchError, StorageFullError, VicwError
+from vicw_shared.errors import StorageFullError, UnavailableError
 from vicw_shared.extensions import NOTHING_EXTRACTED, load_extractor, load_registries
-from vicw_shared.ports import NO_MODEL, Embedder, VectorStore
-from vicw_shared.settings import LlmSettings
+from vicw_shared.ports import NO_MODEL, Embedder, ModelIdentity, VectorStore
 from vicw_sleep.mirror.service import Mirror
 from vicw_sleep.reconcile.receipts import forget_receipts
-from vicw_sleep.reconcile.service import reconcile
 from vicw_sleep.reindex.background import BackgroundReindexing
-from vicw_sleep.reindex.rebuild import mark_lost, rebuild
+from vicw_sleep.reindex.rebuild import rebuild
 from vicw_sleep.reindex.service import Reindexing
 from vicw_sleep.schedule.cron import Schedule
 from vicw_sleep.schedule.jobs import ScheduledJob, schedules
-from vicw_standalone import scheduled_jobs
-from vicw_standalone.embedding_model.choice import REINDEX_ADVICE, remedy, vectors_of
 from vicw_standalone.embedding_model.embedders import Embedders
+from vicw_standalone.index_engines.closed import CLOSED_VECTORS
 from vicw_standalone.index_engines.edge import EdgeIndexes, IndexFolders
+from vicw_standalone.lifecycle.job_runner import JobRunner, Work
+from vicw_standalone.lifecycle.language_model import open_language_model
 from vicw_standalone.settings import StandaloneSettings
+from vicw_standalone.stores.agreement import reconcile_points, require_agreement
 from vicw_standalone.stores.engine_files import EmbeddedFiles
 from vicw_standalone.stores.memory import ServedMemory
 from vicw_stores.data_dir import DataDir
-from vicw_stores.edge import EdgeVectorStore
-from vicw_stores.edge.folders import folder_of
 from vicw_stores.edge.rewrite import recover_all
 from vicw_stores.null_engines import NullQueue
 from vicw_stores.sqlite import GRAPH, SqliteGraphStore
 from vicw_stores.sqlite.database import MAPPED_MB
 from vicw_stores.sqlite.keys import SqliteKeyRing
 
-_START_SECONDS = 300.0
-"""A large file may have to be read from a slow disk."""
-_STOP_SECONDS = 1.0
 _INDEX_SECONDS = 60.0
 """Longest time that an erasure waits for what is queued for the index."""
 
 
-async def open_language_model(settings: LlmSettings, stack: AsyncExitStack) -> OpenAILanguageModel | None:
-    """Return the model of the settings, closed by ``stack``; None if none is enabled.
-
-    Raises SettingsError or UnavailableError.
-    """
-    if not settings.enabled:
-        return None
-    if settings.url is not None:
-        model = openai_language.open_language_model(settings)
-    else:
-        process = ChatProcess(settings, start_seconds=_START_SECONDS, stop_seconds=_STOP_SECONDS)
-        stack.push_async_callback(process.close)
-        await process.start()
-        model = OpenAILanguageModel(uds=process.uds, timeout_seconds=settings.timeout_seconds)
-    stack.push_async_callback(model.close)
-    return model
-
-
 _log = structlog.get_logger()
-_IMPORT_POLL_SECONDS = 5.0
 _RECEIPT_CLEANUP_SECONDS = 1.0
 _MAPPED_WITHOUT_VECTORS_MB = 32
 """Mapped memory of the graph in a store without vectors, to keep resident memory under 512 MB."""
@@ -92,14 +64,18 @@ _MAPPED_WITHOUT_VECTORS_MB = 32
 class Standalone:
     """The open stores, the embedder and the indexer. Opened and closed by one event loop."""
 
-    def __init__(self, settings: StandaloneSettings, *embedders: Embedder | None) -> None:
-        """``embedders`` replace those of the settings; the first one is used first."""
+    def __init__(
+        self, settings: StandaloneSettings, *embedders: Embedder | None, process: EmbeddingProcess | None = None
+    ) -> None:
+        """``embedders`` replace those of the settings; the first one is used first.
+
+        ``process``: that of the settings' model, if it has begun already.
+        """
         self.settings = settings
+        self.is_open = False
         self.registry = load_registries().edges
-        self.embedders = Embedders(settings, *filter(None, embedders))
+        self.embedders = Embedders(settings, *filter(None, embedders), process=process)
         self._stack = contextlib.AsyncExitStack()
-        self._jobs = contextlib.AsyncExitStack()
-        self._jobs_lock = asyncio.Lock()
         self._throttle = BackgroundThrottle(settings.sleep.rest_factor)
         self._outage = CircuitBreaker()
         self._uses = UsageCounter() if settings.retrieval.count_uses else None
@@ -113,43 +89,73 @@ class Standalone:
         self.reindexing: BackgroundReindexing
         self.extractor: PendingExtractor | None
         self.schedules: Mapping[ScheduledJob, Schedule]
+        self._jobs: JobRunner
         self._reranker: HttpReranker | None = None
+        self._index_lock = asyncio.Lock()
+        self._first_model: ModelIdentity
         self._ingest: IngestPorts
 
     async def open(self, *, half: bool = False) -> None:
-        """Open everything, or nothing. ``half``: also after an interrupted import; such a store must not be served.
+        """Open everything, with the model loaded, or nothing.
 
-        Raises StateConflictError, DataDirError, ModelMismatchError, SchemaVersionError, SettingsError,
-        UnavailableError or StorageFullError; each says what to do.
+        ``half``: also after an interrupted import; such a store must not be served. Raises StateConflictError,
+        DataDirError, ModelMismatchError, SchemaVersionError, SettingsError, UnavailableError or StorageFullError; each
+        says what to do.
         """
         try:
             await self._open(half=half)
+            await self.open_index()
+            await self.embedders.loaded()
         except BaseException:
             await self.close()
             raise
+
+    async def open_graph(self) -> None:
+        """Open everything but the index, or nothing, while the model loads. Words answer from then on.
+
+        Raises the errors of ``open`` that need neither the index nor the loaded model.
+        """
+        try:
+            await self._open(half=False)
+        except BaseException:
+            await self.close()
+            raise
+
+    async def open_index(self) -> None:
+        """Open the index of the model in use, unless it is open. Raises DataDirError, StorageFullError."""
+        async with self._index_lock:
+            if self.indexes.is_open:
+                return
+            await in_thread(recover_all, self.data_dir.path)
+            await self.indexes.open()
+            await reconcile_points(self.graph, self.folders, self.indexes)
+        before = self.settings.ingest.receipts_before(now())
+        with contextlib.suppress(StorageFullError):  # deleting needs disk space first, too
+            await forget_receipts(self.graph.record, before, seconds=_RECEIPT_CLEANUP_SECONDS)
+        if (change := self.indexes.models.change) is not None:
+            _log.warning("a model change is in progress; `vicw reindex` resumes it", model=str(change.model))
+
+    def _require_open(self) -> None:
+        if not self.is_open:
+            raise UnavailableError("stores", "they are being opened; send the request again in a moment")
 
     async def _open(self, *, half: bool) -> None:
         storage = self.settings.storage
         self.schedules = schedules(self.settings, now())
         self.data_dir = self._stack.enter_context(DataDir(storage.data_dir, min_free_mb=storage.min_free_mb))
-        await in_thread(recover_all, storage.data_dir)
         mapped = MAPPED_MB if storage.embedder == "model" else _MAPPED_WITHOUT_VECTORS_MB
         self.graph = SqliteGraphStore(self.data_dir, self.registry, mapped_mb=mapped, cached_nodes=storage.cached_nodes)
         self._stack.push_async_callback(self.graph.close)
         if not half:
             await require_no_import(self.graph.archive)
         self._stack.push_async_callback(self.embedders.close)
-        await self._require_agreement()
+        paths = self.data_dir.path, self.settings.models_dir
+        self._first_model = await require_agreement(self.graph, self.embedders, *paths)
         self.folders = IndexFolders(self.settings, self.data_dir, self.graph, self.embedders)
         self.indexes = Indexes(self.graph.record, self.folders.open)
         self._stack.push_async_callback(self.folders.close_all)
-        await self.indexes.open()
-        await self._reconcile_points()
-        before = self.settings.ingest.receipts_before(now())
-        with contextlib.suppress(StorageFullError):  # deleting needs disk space first, too
-            await forget_receipts(self.graph.record, before, seconds=_RECEIPT_CLEANUP_SECONDS)
-        if (change := self.indexes.models.change) is not None:
-            _log.warning("a model change is in progress; `vicw reindex` resumes it", model=str(change.model))
+        if not self._first_model.has_vectors:  # there is nothing to open, and no words to answer meanwhile
+            await self.open_index()
         self.indexer = Indexer(
             self.graph.outbox,
             self.indexes,
@@ -185,6 +191,8 @@ class Standalone:
         self._stack.push_async_callback(self.index_engine.close)
         self.reindexing = BackgroundReindexing(Reindexing(self.graph, self.index_engine))
         self._stack.push_async_callback(self.reindexing.close)
+        self._jobs = JobRunner(self.graph.archive, self._job_work)
+        self.is_open = True
 
     def _open_extractor(self) -> PendingExtractor | None:
         settings, model = self.settings, self._model
@@ -196,36 +204,17 @@ class Standalone:
         self._stack.push_async_callback(extractor.close)
         return extractor
 
-    async def _require_agreement(self) -> None:
-        used = (await self.graph.record.models()).used
-        try:
-            identity = (await self.embedders.first(used)).model
-        except ModelMismatchError as error:
-            raise ModelMismatchError(f"The store has {vectors_of(used)}. {error.detail}. {REINDEX_ADVICE}") from error
-        if used is None:
-            await self.graph.record.set_model(identity)
-        elif used != identity and not identity.has_vectors:
-            _log.warning("answers without vectors (VICW_EMBEDDER=none); the index stays as it is", model=str(used))
-            await self.graph.record.set_model(identity)
-        elif used != identity:
-            raise ModelMismatchError(
-                f"The store has {vectors_of(used)}, but the embedder is {identity}. "
-                + remedy(used, identity, self.settings.models_dir)
-            )
-        if identity.has_vectors and not EdgeVectorStore.exists(folder_of(self.data_dir.path, identity, identity)):
-            await mark_lost(self.graph)
-
-    async def _reconcile_points(self) -> None:
-        folder = self.folders.of(self.indexes.read_index.model)
-        if folder is not None and folder.unclean and self.indexes.rebuilding is None:
-            result = await reconcile(self.graph.outbox, self.graph.audit, folder, alone=True)
-            folder.mark_compared()
-            _log.info("compared the stores after an unclean stop", **result.counts)
-
     def _mark_compared(self, index: Index) -> None:
         folder = self.folders.of(index.model)
         if folder is not None:
             folder.mark_compared()
+
+    @property
+    def _index(self) -> Index:
+        """The index in use, or while that is being opened one that refuses."""
+        if self.indexes.is_open:
+            return self.indexes.read_index
+        return Index(self._first_model, CLOSED_VECTORS, self.embedders.of(self._first_model))
 
     @property
     def vectors(self) -> VectorStore:
@@ -237,16 +226,6 @@ class Standalone:
         """The embedder of the index in use."""
         return self.indexes.read_index.embedder
 
-    async def finish_erasures(self) -> None:
-        """Finish what interrupted erasures selected, before anything is answered. A failure is logged."""
-        eraser = Eraser(self.graph, self.indexes, self.registry)
-        try:
-            if await eraser.pending():
-                _log.warning("an erasure is not proven yet: `vicw forget resume` searches for what is left")
-            await eraser.finish_interrupted()
-        except VicwError as error:
-            _log.warning("an interrupted erasure could not be finished: `vicw forget resume`", error=error.detail)
-
     def start_indexer(self) -> None:
         """Start the indexer, the scheduled jobs and the rebuilding of a lost index, until ``close``."""
         if self._ingest.extractor is None:
@@ -257,43 +236,28 @@ class Standalone:
         if self.extractor is not None:
             start_background_task(self.extractor.run(), self._stack, "extractor")
         start_background_task(rebuild(self.graph, self.indexes, self._mark_compared), self._stack, "rebuilding")
-        self._stack.push_async_callback(self._jobs.aclose)
-        self._start_jobs()
+        self._stack.push_async_callback(self._jobs.close)
+        self._jobs.start()
 
-    def _start_jobs(self) -> None:
-        start_background_task(self._run_jobs(), self._jobs, "jobs")
+    def _job_work(self) -> Iterator[Work]:
+        from vicw_standalone import scheduled_jobs  # slow to import
 
-    async def _run_jobs(self) -> None:
-        """Run the jobs that change what is stored, once no import is incomplete: they must not meet half of one."""
-        while await self.graph.archive.import_mark() is not None:  # noqa: ASYNC110 - another process may end it
-            await asyncio.sleep(_IMPORT_POLL_SECONDS)
-        async with contextlib.AsyncExitStack() as running:
-            start_background_task(self.expiry.run(self.settings.ingest.expiry_seconds), running, "expiry")
-            for name, work in scheduled_jobs.work(self.memory(), self.schedules):
-                start_background_task(work, running, name)
-            await asyncio.Event().wait()
-
-    @contextlib.asynccontextmanager
-    async def without_jobs(self) -> AsyncIterator[None]:
-        """Stop the jobs for the block, one block at a time; they start again after it."""
-        async with self._jobs_lock:
-            try:
-                await finish(self._jobs.aclose())
-                yield
-            finally:
-                self._start_jobs()
+        yield "expiry", self.expiry.run(self.settings.ingest.expiry_seconds)
+        yield from scheduled_jobs.work(self.memory(), self.schedules)
 
     async def close(self) -> None:
         """Close everything in reverse order. Safe to call twice."""
         await self._stack.aclose()
 
     def ingest_ports(self) -> IngestPorts:
-        """Return the ports of the write path."""
+        """Return the ports of the write path. Raises UnavailableError until the stores are open."""
+        self._require_open()
         return self._ingest
 
     def retrieval_ports(self) -> RetrievalPorts:
-        """Return the ports of the read path."""
-        index = self.indexes.read_index
+        """Return the ports of the read path. Raises UnavailableError until the stores are open."""
+        self._require_open()
+        index = self._index
         return RetrievalPorts(
             self.graph,
             index.vectors,
@@ -303,6 +267,7 @@ class Standalone:
             self.settings.retrieval,
             self._outage,
             rebuilding=self.indexes.rebuilding is not None,
+            loading=not self.indexes.is_open or self.embedders.is_loading(index.model),
             words=self.graph if index.model == NO_MODEL else None,
             registry=self.registry,
             reranker=self._reranker,
@@ -310,16 +275,20 @@ class Standalone:
             throttle=self._throttle,
         )
 
-    async def probe_embedding(self) -> None:
-        """Raise if the embedder does not answer."""
-        await self.embedders.probe(self.indexes.read_index.model)
+    async def probe_embedder(self) -> None:
+        """Raise if the embedder does not answer, or still loads its model."""
+        await self.embedders.probe(self._index.model)
 
     async def embedding_metrics(self) -> bytes:
         """Return the metrics of the embedding process; empty while there is none or it does not answer."""
-        return await self.embedders.metrics(self.indexes.read_index.model)
+        return await self.embedders.metrics(self._index.model) if self.is_open else b""
 
     def memory(self, *, alone: bool = False) -> ServedMemory:
-        """Return the open stores for operations, throttled so that questions run first."""
+        """Return the open stores for operations, throttled so that questions run first.
+
+        Raises UnavailableError until they are open.
+        """
+        self._require_open()
         indexes = throttled_indexes(self.indexes, self._throttle)
         return ServedMemory(
             settings=self.settings,
@@ -337,7 +306,7 @@ class Standalone:
             model=self._model,
             reindexing=self.reindexing,
             archive_indexes=self.index_engine,
-            without_jobs=self.without_jobs,
+            without_jobs=self._jobs.stopped,
             index_queued=self._index_queued,
             files=EmbeddedFiles(self.data_dir.path, self.graph, self.folders),
             mirror=Mirror.of(self.graph, self.settings.mirror),
@@ -348,17 +317,16 @@ class Standalone:
 
     @property
     def keys(self) -> SqliteKeyRing:
-        """The API keys."""
+        """The API keys. Raises UnavailableError until the stores are open."""
+        self._require_open()
         return SqliteKeyRing(self.settings.storage.data_dir / GRAPH)
+
+    @property
+    def owner_token(self) -> str | None:
+        """What the owner of the data directory sends. Raises UnavailableError until the stores are open."""
+        self._require_open()
+        return self.data_dir.owner_token
 
     async def describe(self, tenant: str | None) -> dict[str, object]:
         """Return the store's status, for the readiness endpoint."""
         return await store_status(self.graph.record, self.graph.outbox, self.indexes, tenant)
-
-    async def probe_graph(self) -> None:
-        """Raise if the graph does not answer."""
-        await self.graph.record.models()
-
-    async def probe_vectors(self) -> None:
-        """Raise if the vector index does not answer."""
-        await self.vectors.ids(after=None, limit=1)

@@ -15,9 +15,10 @@ import uvicorn
 from fastapi import FastAPI
 
 from vicw_runtime.exit_codes import exit_code
+from vicw_runtime.listening import fast_loop, listen
 from vicw_runtime.logs import configure_logs
 from vicw_runtime.telemetry.tracing import start_traces, stop_traces
-from vicw_shared.errors import SettingsError, VicwError
+from vicw_shared.errors import VicwError
 from vicw_shared.settings import LogSettings, ServerSettings, TraceSettings
 from vicw_shared.settings.variables import named_by_variable
 
@@ -39,37 +40,79 @@ class Resources(Protocol):
         ...
 
 
-async def serve(
-    app: FastAPI,
-    wiring: Resources,
-    settings: ServerSettings,
-    announcement: str,
-    on_ready: Callable[[str], None] = lambda url: None,
-) -> None:
+class LateResources(Resources, Protocol):
+    """Resources that are opened while the service answers already, and load something after that."""
+
+    async def load(self, url: str) -> None:
+        """Load what the service, which answers at ``url``, can do without for a while. A failure ends the service."""
+        ...
+
+
+async def serve(app: FastAPI, wiring: Resources, settings: ServerSettings, announcement: str) -> None:
     """Serve until SIGTERM or SIGINT; finish requests in flight first, cancel a start-up under way.
 
-    ``announcement`` is printed once the server answers, with ``{url}`` filled in, after a call of ``on_ready`` with the
-    address. Raises FatalError, before it answers, if a resource cannot be opened or the port is taken.
+    ``announcement`` is printed once the server answers, with ``{url}`` filled in. Raises FatalError, before it answers,
+    if a resource cannot be opened or the port is taken.
     """
     with listen(settings.host, settings.port) as listener:
-        config = uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,
-            lifespan="on",
-            # Annotated as int, but passed to asyncio unchanged.
-            timeout_graceful_shutdown=max(0.1, settings.shutdown_seconds - _SHUTDOWN_DELAY_SECONDS),  # type: ignore[arg-type]
-        )
-        server = _Server(config)
-        host, port = listener.getsockname()[:2]
-        url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        server.on_ready = lambda: on_ready(url)
-        server.announcement = announcement.replace("{url}", url)
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, server.stop)
+        server = _server(app, listener, settings)
         if await _opened(wiring, server):
+            server.on_start = lambda: _announce(announcement, listener)
             await server.serve(sockets=[listener])
+
+
+async def serve_while_opening(
+    app: FastAPI,
+    wiring: LateResources,
+    listener: socket.socket,
+    settings: ServerSettings,
+    announcement: str,
+) -> None:
+    """Serve as ``serve`` does, but from the start: until ``wiring`` is open, ``app`` has to answer without it.
+
+    ``announcement`` is printed once ``wiring`` is open. If opening it fails, or what it loads after that, the server
+    ends, and the error is raised.
+    """
+    server = _server(app, listener, settings)
+    serving = asyncio.create_task(server.serve(sockets=[listener]), name="server")
+    try:
+        if await _opened(wiring, server):
+            freeze_loaded_objects()
+            _announce(announcement, listener)
+            server.opening = asyncio.ensure_future(wiring.load(url_of(listener)))
+            await asyncio.wait({server.opening, serving}, return_when=asyncio.FIRST_COMPLETED)
+            if server.opening.done() and not server.opening.cancelled():
+                server.opening.result()
+        await serving
+    finally:
+        server.stop()
+        await asyncio.wait({serving})
+
+
+def _announce(announcement: str, listener: socket.socket) -> None:
+    print(announcement.replace("{url}", url_of(listener)), flush=True)  # people and scripts wait for this line
+
+
+def url_of(listener: socket.socket) -> str:
+    """Return the address of a listening socket."""
+    host, port = listener.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def _server(app: FastAPI, listener: socket.socket, settings: ServerSettings) -> _Server:
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        lifespan="on",
+        # Annotated as int, but passed to asyncio unchanged.
+        timeout_graceful_shutdown=max(0.1, settings.shutdown_seconds - _SHUTDOWN_DELAY_SECONDS),  # type: ignore[arg-type]
+    )
+    server = _Server(config)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, server.stop)
+    return server
 
 
 async def _opened(wiring: Resources, server: _Server) -> bool:
@@ -88,8 +131,7 @@ async def _opened(wiring: Resources, server: _Server) -> bool:
 class _Server(uvicorn.Server):
     """uvicorn's server with its own signal handling and ready line."""
 
-    announcement = ""
-    on_ready: Callable[[], None]
+    on_start: Callable[[], None] | None = None
     opening: asyncio.Future[None] | None = None
 
     def stop(self) -> None:
@@ -107,10 +149,9 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        if self.started:
+        if self.started and self.on_start is not None:
             freeze_loaded_objects()
-            self.on_ready()
-            print(self.announcement, flush=True)  # people and scripts wait for this line
+            self.on_start()
 
 
 def freeze_loaded_objects() -> None:
@@ -118,33 +159,10 @@ def freeze_loaded_objects() -> None:
 
     Passes are made rare, too: the cached part of the graph grows, and a pass over it takes longer than most answers.
     """
+    gc.enable()
     gc.collect()
     gc.freeze()
     gc.set_threshold(_GC_THRESHOLD)
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket, so that a taken port is reported before anything is loaded."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        listener = socket.create_server((host, port), family=family, backlog=2048)
-    except OSError as error:
-        raise SettingsError(
-            f"cannot listen on {host}:{port}: {error.strerror or error}. Stop what has it, or name another with --port"
-        ) from error
-    # asyncio sets this only on sockets that name their protocol; without it Nagle holds bodies back for 40 ms.
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    listener.setblocking(False)
-    return listener
-
-
-def fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """Return uvloop's loop factory, or None (asyncio's own) if uvloop is not installed."""
-    try:
-        import uvloop
-    except ImportError:
-        return None
-    return uvloop.new_event_loop
 
 
 def run_service(build: Callable[[], tuple[FastAPI, Resources, ServerSettings, LogSettings]], *, name: str) -> int:

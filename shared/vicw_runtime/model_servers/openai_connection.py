@@ -8,7 +8,6 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import aiohttp
 import structlog
 
 from vicw_runtime.logs import REQUEST_ID_HEADER
@@ -27,9 +26,11 @@ from vicw_shared.errors import (
 from vicw_shared.telemetry.engines import RETRIES
 from vicw_shared.telemetry.spans import trace_headers
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # slow to import: the first request does it
     from collections.abc import Callable, Mapping
     from pathlib import Path
+
+    import aiohttp
 
 MAX_BYTES = 2**22
 """Maximum size of an answer without vectors: a million tokens. The parsed answer takes some twenty times as much."""
@@ -39,7 +40,6 @@ _CONNECT_SECONDS = 5.0
 _FIRST_DELAY_SECONDS = 0.05
 _MAX_DELAY_SECONDS = 1.0
 _log = structlog.get_logger()
-_CONNECTION_ERRORS = (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError)
 _TRANSIENT_STATUSES = {502, 503, 504}
 
 
@@ -147,10 +147,12 @@ class OpenAIConnection:
             await self._session.close()
 
     async def _try(self, method: str, url: str, max_bytes: int, **arguments: Any) -> HttpAnswer:
+        import aiohttp
+
         try:
             async with self._open().request(method, url, allow_redirects=False, **arguments) as response:
                 answer = HttpAnswer(response.status, await _body(self._peer, response, max_bytes))
-        except _CONNECTION_ERRORS as error:
+        except (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError) as error:
             raise _TransientError(_unreachable(self._peer, error)) from error
         except (aiohttp.ClientError, RuntimeError) as error:  # RuntimeError: the session is closed
             raise _unreachable(self._peer, error) from error
@@ -165,6 +167,8 @@ class OpenAIConnection:
 
     def _open(self) -> aiohttp.ClientSession:
         # Opened by the first call: a session belongs to the event loop in which it is made.
+        import aiohttp
+
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.UnixConnector(str(self._uds)) if self._uds else aiohttp.TCPConnector(),
@@ -230,5 +234,7 @@ def _detail(answer: HttpAnswer) -> str:
 
 
 def _unreachable(peer: Peer, error: Exception) -> UnavailableError:
+    import aiohttp
+
     kind = UnknownHostError if isinstance(error, aiohttp.ClientConnectorDNSError) else UnavailableError
     return kind(peer.dependency, str(error) or type(error).__name__)

@@ -18,11 +18,12 @@ from typer.testing import CliRunner, Result
 
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import settings_for
-from vicw_runtime.http.serve import listen
+from vicw_runtime.listening import listen
 from vicw_shared.errors import VicwError
 from vicw_shared.settings import ServerSettings
 from vicw_standalone.app import create_standalone_app
 from vicw_standalone.cli import app
+from vicw_standalone.lifecycle.start import Start
 from vicw_standalone.wiring import Standalone
 
 
@@ -52,9 +53,10 @@ async def serve(app: FastAPI) -> AsyncIterator[str]:
 async def _serve_store(store: Path, host: str) -> AsyncIterator[Standalone]:
     standalone = Standalone(settings_for(store), HashEmbedder())
     standalone.settings = replace(standalone.settings, server=ServerSettings(host=host))
-    await standalone.open()
+    start = Start(standalone)
+    await start.open()
     async with serve(create_standalone_app(standalone)) as url:
-        standalone.data_dir.record_address(url)
+        await start.load(url)
         yield standalone
 
 

@@ -55,11 +55,25 @@ class Server:
             )
 
     def start(self) -> None:
-        """Start and return when it answers; fail with its own words if it ends instead."""
+        """Start and return when it is ready; fail with its own words if it ends instead."""
         self.launch()
         self.await_ready()
 
     def await_ready(self) -> None:
+        """Wait until the model is loaded, too."""
+        self.await_words()
+        ready = f"{self.url}/readyz"
+        eventually(
+            lambda: self.running() and httpx.get(ready, trust_env=False).status_code,
+            lambda status: status is False or status == httpx.codes.OK,
+            START_SECONDS,
+            "the server is ready",
+        )
+        if not self.running():
+            raise AssertionError(f"the server ended while it loaded the model; it logged:\n{self.log[-3000:]}")
+
+    def await_words(self) -> None:
+        """Wait until it answers; it may still be opening the index and loading the model."""
         assert self._process is not None
         assert self._process.stdout is not None
         line = _first_line(self._process.stdout, START_SECONDS)

@@ -54,7 +54,7 @@ def test_a_directory_with_other_files_is_refused_and_unchanged(tmp_path: Path) -
 
 async def test_jobs_run_again_after_a_caller_went_away_while_they_were_being_stopped(store: Path) -> None:
     async def use(standalone: Standalone) -> None:
-        async with standalone.without_jobs():
+        async with standalone.memory().without_jobs():
             raise AssertionError("the caller is gone")
 
     def jobs() -> list[asyncio.Task[object]]:

@@ -48,6 +48,7 @@ class ModelProcess(ABC):
         self._process: Process | None = None
         self._supervision: asyncio.Task[None] | None = None
         self._first: asyncio.Future[None] | None = None
+        self._spawned = asyncio.Event()
         self._ready = False
         self._closing = False
 
@@ -66,20 +67,41 @@ class ModelProcess(ABC):
         """Whether the child has reported that it is ready, and has not died since."""
         return self._ready
 
-    async def start(self) -> None:
-        """Start the child and return when it is ready.
+    @property
+    def has_loaded(self) -> bool:
+        """Whether the child has been ready once; it may have died and be restarting since."""
+        return self._first is not None and self._first.done() and self._first.exception() is None
+
+    async def begin(self) -> None:
+        """Start the child, unless it was begun before, and return while it loads the model."""
+        if self._supervision is None:
+            self._first = asyncio.get_running_loop().create_future()
+            self._first.add_done_callback(lambda first: first.exception())  # nobody may come to ask how it ended
+            self._supervision = asyncio.create_task(self._supervise(self._first), name=f"{self.dependency}-process")
+        await self._spawned.wait()
+
+    async def loaded(self) -> None:
+        """Return when the child that was begun is ready.
 
         Raises SettingsError with the child's message if a setting is wrong or the model is missing, UnavailableError if
         it dies or is not ready in time; no child runs then.
         """
-        self._first = asyncio.get_running_loop().create_future()
-        self._supervision = asyncio.create_task(self._supervise(self._first), name=f"{self.dependency}-process")
+        assert self._first is not None, "begin it first"
         try:
             async with asyncio.timeout(self._start_seconds):
-                await self._first
+                await asyncio.shield(self._first)  # others may wait, too
         except TimeoutError as error:
             await self.close()
             raise UnavailableError(self.dependency, f"not ready within {self._start_seconds:g} s") from error
+        except VicwError:
+            await self.close()
+            raise
+
+    async def start(self) -> None:
+        """Start the child and return when it is ready. Raises the errors of ``loaded``; no child runs then."""
+        try:
+            await self.begin()
+            await self.loaded()
         except BaseException:
             await self.close()
             raise
@@ -87,6 +109,8 @@ class ModelProcess(ABC):
     async def close(self) -> None:
         """Stop the child: SIGTERM, and SIGKILL if it does not stop. Safe to call twice."""
         self._closing = True
+        if self._first is not None and not self._first.done():
+            self._first.set_exception(UnavailableError(self.dependency, "the process is being stopped"))
         if self._supervision:
             await self._stop()
             self._supervision.cancel()
@@ -135,6 +159,8 @@ class ModelProcess(ABC):
             self._process = process = await self._spawn()
         except OSError as error:  # out of processes or file descriptors, perhaps temporarily
             return UnavailableError(self.dependency, f"the process cannot be started: {error.strerror or error}")
+        finally:
+            self._spawned.set()
         assert process.stdout is not None
         failure: VicwError | None = None
         try:

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
-
 from vicw_shared.text import lines_of, visible
 
 _KEY = re.compile(r"^(?=[\w.-]+\s*:)", re.MULTILINE)
@@ -50,6 +48,8 @@ def front_matter(text: str) -> FrontMatter:
 
 def _values(block: str, fence: str) -> dict[str, Any] | None:
     """Return the block's values by lower-case key; None if it is a horizontal rule or cannot be parsed."""
+    import yaml  # slow to import, and few texts have front matter
+
     try:
         values = tomllib.loads(block) if fence == "+++" else yaml.safe_load(block.expandtabs())
     except (tomllib.TOMLDecodeError, yaml.YAMLError, ValueError, RecursionError):

@@ -6,14 +6,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
-
-from markdown_it import MarkdownIt
-from markdown_it.rules_inline import StateInline
-from markdown_it.token import Token
 
 from vicw_core.text.heading_anchors import Unique, slug
 from vicw_ingest.knowledge.links import LinkKind, PageLink
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_inline import StateInline
+    from markdown_it.token import Token
 
 _WIKI = re.compile(r"\[\[(?P<inner>[^\[\]\n]{1,400})\]\]")
 _URL = re.compile(r"https?://[^\s<>()\[\]\"'`]+[^\s<>()\[\]\"'`.,;:!?]", re.IGNORECASE)
@@ -75,6 +77,8 @@ def outline(text: str) -> Outline:
 
 @cache
 def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # slow to import, and only pages are parsed
+
     parser = MarkdownIt("commonmark").enable("table")
     parser.inline.ruler.before("link", "wiki_link", _wiki)
     return parser

@@ -30,6 +30,8 @@ from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import RetrieveRequest
 
 DOMAIN = "domain"
+EMBEDDING = "embedding"
+"""Part of an answer that is degraded while the embedding model is loaded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +75,12 @@ async def find_items(
     """
     query = _query_of(request, ports)
     stages.degraded.extend(one.value for one in request.channels or () if one not in query.channels)
+    if ports.loading:
+        stages.degraded.append(EMBEDDING)
     embedder = QueryEmbedder(ports.embedder, ports.query_prefix, query.text)
     search = ItemSearch(query, scope.tenant, ports, embedder, stages)
-    state = SearchState(QuestionIntent(ports.settings), by_words=ports.rebuilding and not query.named)
+    by_words = ports.vectors_incomplete and not query.named
+    state = SearchState(QuestionIntent(ports.settings), by_words, vectors_down=ports.loading)
     if request.domain is not None:
         result = await search.run(scope, canonical(request.domain), state)
         decision = given(request)

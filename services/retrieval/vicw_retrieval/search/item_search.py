@@ -157,14 +157,14 @@ class ItemSearch:
     ) -> tuple[dict[str, Sequence[VectorHit]], SearchState]:
         """Run the selected channels at the same time; while the vector index is incomplete, full text instead."""
         query, ports, degraded = self.query, self.ports, self.stages.degraded
-        if ports.rebuilding:
+        if ports.vectors_incomplete:
             degraded += [channel.value for channel in query.channels]
         fulltext_error: VicwError | None = None
         if state.by_words:
             try:
                 return await self._search_fulltext(scope), state
             except VicwError as error:  # an incomplete vector index is better than nothing
-                _log.warning("full-text search failed while the vector index is rebuilt", error=error.detail)
+                _log.warning("full-text search failed while the vectors are incomplete", error=error.detail)
                 degraded.append(FULLTEXT)
                 state, fulltext_error = replace(state, by_words=False), error
         channels: dict[str, Awaitable[ChannelHits]] = {}

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
+import socket
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from vicw_runtime.listening import fast_loop, listen
 from vicw_runtime.logs import configure_logs
-from vicw_runtime.telemetry.tracing import start_traces, stop_traces
-from vicw_standalone.settings import read_settings
+from vicw_standalone.embedding_model.process import first_process
+from vicw_standalone.settings import StandaloneSettings, read_settings
 
 
 def register(app: typer.Typer) -> None:
@@ -45,13 +48,27 @@ def serve(
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # until the server takes over; there is nothing to end yet
     settings = read_settings(host=host, port=port, data_dir=data_dir, model=model)
     configure_logs(settings.log)
-    start_traces(settings.traces, "vicw")
     # llama.cpp's OpenMP threads spin between tasks by default, which starves everything else on few cores.
     os.environ.setdefault("GOMP_SPINCOUNT", "3000")
-    from vicw_runtime.http.serve import fast_loop
-    from vicw_standalone.app import serve as run_server
+    gc.disable()  # until the server answers: imports make much and no garbage
+    with listen(settings.server.host, settings.server.port) as listener:
+        asyncio.run(_serve(settings, listener), loop_factory=fast_loop())
 
+
+async def _serve(settings: StandaloneSettings, listener: socket.socket) -> None:
+    """Start the model's process, then import and run the server: the two take the longest."""
+    process = first_process(settings)
     try:
-        asyncio.run(run_server(settings), loop_factory=fast_loop())
+        if process is not None:
+            await process.begin()
+        from vicw_runtime.telemetry.tracing import start_traces, stop_traces
+        from vicw_standalone.app import serve as run_server
+
+        start_traces(settings.traces, "vicw")
+        try:
+            await run_server(settings, listener, process)
+        finally:
+            stop_traces()
     finally:
-        stop_traces()
+        if process is not None:
+            await process.close()

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import re
 from dataclasses import dataclass
-
-import httpx
+from typing import TYPE_CHECKING
 
 from vicw_embedding.models import model_files
-from vicw_embedding.process.supervisor import EmbeddingProcess
-from vicw_runtime.model_servers.embedders import EmbeddingServers
-from vicw_runtime.model_servers.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import ModelMismatchError, UnavailableError
 from vicw_shared.ports import NO_MODEL, Embedder, ModelIdentity
+from vicw_standalone.embedding_model.process import new_process
 from vicw_standalone.settings import StandaloneSettings
 from vicw_stores.null_engines import NullEmbedder
 
-_STOP_SECONDS = 1.0
+if TYPE_CHECKING:
+    from vicw_embedding.process.supervisor import EmbeddingProcess
+    from vicw_runtime.model_servers.embedders import EmbeddingServers
+
 _METRICS_SECONDS = 2.0
 _MODEL_METRIC = re.compile("(# (HELP|TYPE) )?vicw_embedding_")
 
@@ -32,6 +31,11 @@ class RunningEmbedder:
     source: str | None = None
     process: EmbeddingProcess | None = None
 
+    async def loaded(self) -> None:
+        """Return when the model is loaded. Raises SettingsError or UnavailableError, as the process' ``loaded``."""
+        if self.process is not None:
+            await self.process.loaded()
+
     async def close(self) -> None:
         """Close the connection, and end the process if there is one."""
         await self.embedder.close()
@@ -40,18 +44,23 @@ class RunningEmbedder:
 
 
 class Embedders:
-    """Starts and ends embedders. ``given`` ones are selected by the names of their models."""
+    """Starts and ends embedders. ``given`` ones are selected by the names of their models.
 
-    def __init__(self, settings: StandaloneSettings, *given: Embedder) -> None:
+    ``process``: that of the settings' model, if it has begun already.
+    """
+
+    def __init__(self, settings: StandaloneSettings, *given: Embedder, process: EmbeddingProcess | None = None) -> None:
         self._settings = settings
         self._given = given
-        self._servers = EmbeddingServers(settings.embedding) if settings.embedding.urls and not given else None
+        self._remote: EmbeddingServers | None = None
+        self._begun = process
         self._started: dict[ModelIdentity, RunningEmbedder] = {}
 
     async def first(self, used: ModelIdentity | None) -> RunningEmbedder:
         """Start the embedder of the settings; of several remote servers, the one with the model ``used``.
 
-        Raises ModelMismatchError, SettingsError or UnavailableError.
+        It may still be loading its model: see ``RunningEmbedder.loaded``. Raises ModelMismatchError, SettingsError or
+        UnavailableError.
         """
         if self._settings.storage.embedder == "none":
             return self._add(RunningEmbedder(NO_MODEL, NullEmbedder()))
@@ -65,14 +74,16 @@ class Embedders:
         return self._add(RunningEmbedder(used, await self._servers.find(used)))
 
     async def another(self, name: str, used: ModelIdentity | None) -> RunningEmbedder:
-        """Start the model ``name``, or the GGUF file at that path. Raises as ``first`` does."""
+        """Start the model ``name``, or the file at that path; return when it is loaded. Raises as ``first`` does."""
         for given in self._given:
             if (model := await given.identity()).name == name:
                 return self._add(RunningEmbedder(model, given))
         if self._given:
             raise ModelMismatchError(f"there is no embedder named {name}")
         if self._servers is None:
-            return await self._start(name)
+            started = await self._start(name)
+            await started.loaded()
+            return started
         embedder, model = await self._servers.find_by_name(name, but=used)
         return self._add(RunningEmbedder(model, embedder))
 
@@ -98,11 +109,22 @@ class Embedders:
         """Return the process that runs a model; None for a remote server."""
         return self._started[model].process
 
+    def is_loading(self, model: ModelIdentity) -> bool:
+        """Return whether the process of a model has not been ready yet."""
+        process = self.process(model)
+        return process is not None and not process.has_loaded
+
+    async def loaded(self) -> None:
+        """Return when all models are loaded. Raises the first error of ``RunningEmbedder.loaded``."""
+        for started in tuple(self._started.values()):
+            await started.loaded()
+
     async def probe(self, model: ModelIdentity) -> None:
         """Raise if the embedder of a model does not answer."""
         process = self.process(model)
         if process is not None and not process.ready:
-            raise UnavailableError("embedding", "the embedding process is starting")
+            doing = "restarting" if process.has_loaded else "loading the model; until then, answers come from words"
+            raise UnavailableError("embedding", f"the process is {doing}")
         await self.of(model).identity()
 
     async def metrics(self, model: ModelIdentity) -> bytes:
@@ -110,6 +132,8 @@ class Embedders:
         process = self.process(model)
         if process is None or not process.ready:
             return b""
+        import httpx
+
         transport = httpx.AsyncHTTPTransport(uds=str(process.uds))
         try:
             async with httpx.AsyncClient(transport=transport, timeout=_METRICS_SECONDS) as client:
@@ -127,28 +151,44 @@ class Embedders:
 
     async def close(self) -> None:
         """End all. Safe to call twice."""
+        if self._begun is not None:
+            await self._begun.close()
         while self._started:
             _, started = self._started.popitem()
             await started.close()
-        if self._servers is not None:
-            await self._servers.close()
+        if self._remote is not None:
+            await self._remote.close()
+
+    @property
+    def _servers(self) -> EmbeddingServers | None:
+        """The remote servers; None if the models run here."""
+        if self._remote is None and self._settings.embedding.urls and not self._given:
+            from vicw_runtime.model_servers.embedders import EmbeddingServers
+
+            self._remote = EmbeddingServers(self._settings.embedding)
+        return self._remote
 
     async def _start(self, source: str) -> RunningEmbedder:
+        """Start a process for a model, unless one runs, and return while it loads."""
+        from vicw_runtime.model_servers.openai_embedder import OpenAIEmbedder
+
         settings = self._settings.embedding.model_copy(update={"model": source})
-        async with contextlib.AsyncExitStack() as stack:
-            process = EmbeddingProcess(settings, self._settings.models_dir, stop_seconds=_STOP_SECONDS)
-            stack.push_async_callback(process.close)
-            await process.start()
-            embedder = OpenAIEmbedder(
-                uds=process.uds, dimensions=settings.dimensions, timeout_seconds=settings.timeout_seconds
-            )
-            stack.push_async_callback(embedder.close)
-            model = await embedder.identity()
-            stack.pop_all()
-        if model in self._started:  # it is running already
-            await RunningEmbedder(model, embedder, source, process).close()
+        model = await asyncio.to_thread(model_files.identity, settings, self._settings.models_dir)
+        if model in self._started:
             return self._started[model]
-        return self._add(RunningEmbedder(model, embedder, source, process))
+        if self._begun is not None and source == self._settings.embedding.model:
+            process, self._begun = self._begun, None
+        else:
+            process = new_process(self._settings, settings)
+        embedder = OpenAIEmbedder(
+            uds=process.uds,
+            dimensions=settings.dimensions,
+            timeout_seconds=settings.timeout_seconds,
+            expected=model,
+        )
+        started = self._add(RunningEmbedder(model, embedder, source, process))
+        await process.begin()
+        return started
 
     def _add(self, started: RunningEmbedder) -> RunningEmbedder:
         self._started.setdefault(started.model, started)

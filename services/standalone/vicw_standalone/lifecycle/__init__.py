@@ -1,0 +1,1 @@
+"""How the server begins, what it loads, and the jobs that it runs until it ends."""
