@@ -82,7 +82,7 @@ def test_a_model_is_pulled_listed_and_used(vicw: Vicw, hub: Hub, store: Path) ->
     assert used.returncode == 0, used.stderr
     assert "1024-d" in used.stdout
     assert "vicw reindex" in used.stdout
-    assert "634 MB to download, 800 MB of memory" in used.stdout
+    assert "634 MB to download, 900 MB of memory" in used.stdout
     states = model_states(vicw("model", "list"))
     assert (states[NAME], states["all-MiniLM-L6-v2"]) == (["here", "used"], ["here"])
     overruled = model_states(vicw("model", "list", VICW_EMBEDDING_MODEL="all-MiniLM-L6-v2"))

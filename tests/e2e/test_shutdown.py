@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from e2e.conftest import Serve
-from support.models import tiny_gguf
+from support.models import minilm_gguf, tiny_gguf
 from support.processes.server import START_SECONDS, VICW, Server, eventually, require_clean, run
 
 pytestmark = pytest.mark.process
@@ -165,6 +165,29 @@ def test_another_embedding_model_is_refused_until_reindex(serve: Serve, tmp_path
     done = run(server, "reindex")
     assert done.returncode == 0, done.stderr
     assert "3 passages" in done.stdout
+    server.start()
+    assert _count_results(server) == 3
+    assert server.stop() == 0
+    require_clean(server)
+
+
+def test_a_store_that_the_converted_model_filled_is_refused_with_both_ways_out(serve: Serve, models_dir: Path) -> None:
+    file = minilm_gguf.ensure(models_dir)  # where VICW left it while llama.cpp ran the default model
+    server = serve(VICW_EMBEDDING_MODEL=str(file))
+    server.start()
+    assert _remember(server, 3).status_code == 201
+    assert server.stop() == 0
+    del server.environment["VICW_EMBEDDING_MODEL"]
+
+    _refused(server, "all-MiniLM-L6-v2 (384-d", "vicw reindex", f"vicw model use {file}")
+    assert run(server, "model", "use", str(file)).returncode == 0
+    server.start()
+    assert _count_results(server) == 3
+    assert server.stop() == 0
+
+    assert run(server, "model", "use", "all-MiniLM-L6-v2").returncode == 0
+    done = run(server, "reindex")
+    assert (done.returncode, "3 passages" in done.stdout) == (0, True), done.stderr
     server.start()
     assert _count_results(server) == 3
     assert server.stop() == 0

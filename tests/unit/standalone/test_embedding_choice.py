@@ -12,9 +12,13 @@ import pytest
 
 from support.fakes.embedding_server import serve_embeddings
 from support.fakes.hash_embedder import SIZE, HashEmbedder
+from support.models import tiny_gguf
 from support.stores.memory import Memory, settings_for
+from vicw_embedding.models import model_files
 from vicw_shared.errors import ModelMismatchError, SettingsError
+from vicw_shared.ports import ModelIdentity
 from vicw_shared.settings import EmbeddingSettings
+from vicw_standalone.embedding_model.choice import remedy
 from vicw_standalone.settings import CHOICES, StandaloneSettings, read_settings
 from vicw_standalone.wiring import Standalone
 
@@ -130,3 +134,23 @@ async def test_a_configured_query_prefix_precedes_queries_of_any_model(
         first = memory.embedder.seen[0][1]
     assert first == "[Domain: general] [Type: document] a zebra crosses"
     assert memory.embedder.questions() == ["search: [Domain: coding] which zebra?"]
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_a_store_of_a_file_that_is_still_there_may_keep_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installed: bool
+) -> None:
+    file = tiny_gguf.encoder(tmp_path / "of mine.gguf")
+    (tmp_path / "broken.gguf").write_bytes(b"GGUF")
+    (tmp_path / "another.gguf").write_bytes(file.path.read_bytes())
+    if not installed:
+        monkeypatch.setattr(model_files, "engine_problem", lambda card: "install it")
+    known = ModelIdentity("of mine", 64, file.digest, 1)
+    wanted = ModelIdentity("all-MiniLM-L6-v2", 384, "1" * 64, 1)
+
+    advice = remedy(known, wanted, tmp_path)
+    assert advice.startswith("Run `vicw reindex` to embed everything again, or keep its vectors and their model: ")
+    assert advice.endswith(f"`vicw model use '{tmp_path}/of mine.gguf'`")
+    assert ("pip install 'vicw[gguf]'" in advice) == (not installed)
+    file.path.unlink()
+    assert remedy(known, wanted, tmp_path) == "Run `vicw reindex` to embed everything again"

@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import functools
 import os
+import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,15 +36,30 @@ NOT_INSTALLED = (
 )
 
 _log = structlog.get_logger()
-_callbacks: list[Any] = []  # keeps them alive: a callback that Python collects while C holds it is a segfault
+_kept: list[Any] = []  # a callback that Python collects while C holds it is a segfault
 
 
-def pin_workers() -> None:
+def pin_workers(mark: str = "vicw-pinned-workers") -> None:
     """Pin each worker of a context to its own core, for contexts that use all cores. Call before the first model.
 
     Workers that are not pinned wake up on one core and share it: a query after a pause then takes three times as long.
+    Where another process has pinned its own under this ``mark``, these are not: workers that are pinned to one core
+    wait for each other.
     """
-    os.environ.setdefault("OMP_PROC_BIND", "true")
+    if hasattr(socket, "AF_UNIX") and _first(mark):
+        os.environ.setdefault("OMP_PROC_BIND", "true")
+
+
+def _first(name: str) -> bool:
+    # An abstract name of Linux: nobody listens, no file is left, and it is free again when this process ends.
+    mark = socket.socket(socket.AF_UNIX)
+    try:
+        mark.bind(f"\0{name}")
+    except OSError:
+        mark.close()
+        return False
+    _kept.append(mark)
+    return True
 
 
 def prepare() -> None:
@@ -67,7 +83,7 @@ def _library() -> Any:
         with contextlib.suppress(OSError):  # a sandbox may refuse it; then the affinity has not changed either
             os.sched_setaffinity(0, cores)
     callback = library.llama_log_callback(_log_native)
-    _callbacks.append(callback)
+    _kept.append(callback)
     library.llama_log_set(callback, ctypes.c_void_p(0))
     if any(_libraries(library).glob("libggml-cpu-*")):
         # A build with kernels for each kind of processor: load the best that this one can run.
