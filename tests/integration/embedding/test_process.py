@@ -76,6 +76,8 @@ async def test_the_embedding_process_serves_an_onnx_model_without_llama_cpp(
     try:
         identity = await embedder.identity()
         rows = await embedder.embed(["river", "stone", LONG], Lane.QUERY)
+        environment = Path(f"/proc/{process.pid}/environ")
+        assert not environment.exists() or b"MALLOC_ARENA_MAX=2" in environment.read_bytes()
     finally:
         await embedder.close()
         await process.close()
