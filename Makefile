@@ -19,7 +19,7 @@ help: ## This list
 ##@ Use
 
 .PHONY: setup
-setup: .venv/.runtime ## Install what VICW needs into .venv (the first time builds llama.cpp)
+setup: .venv/.runtime ## Install what VICW needs into .venv: seconds, and no compiler
 
 .PHONY: serve
 serve: setup ## Set everything up, then serve on http://127.0.0.1:8080 (HOST=, PORT=)
@@ -54,7 +54,7 @@ restore: ## Replace everything by a backup: FROM=backups/DATE; asks first, unles
 ##@ Develop
 
 .PHONY: dev
-dev: .venv/.dev ## Install the tools for development, too
+dev: .venv/.dev ## Install all extras and the tools for development, too (llama.cpp is built the first time)
 
 .PHONY: test
 test: lint ## Everything: lint, types, import rules, all tests on real processes (WORKERS=2)
@@ -91,7 +91,7 @@ clean: ## Remove .venv and caches; never your data
 INPUTS := uv.lock pyproject.toml shared/pyproject.toml client/pyproject.toml
 
 .venv/.runtime: $(INPUTS)
-	scripts/setup --no-dev --inexact --extra gguf
+	scripts/setup --no-dev --inexact
 	@touch $@
 
 .venv/.dev: $(INPUTS)

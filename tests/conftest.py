@@ -4,8 +4,10 @@ import signal
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import structlog
 from hypothesis import settings
 
 from support.stores.memory import RAM, Memory, open_memory
@@ -29,6 +31,19 @@ def no_consolidation_at_work() -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("vicw_sleep.reconcile.discrepancies.AT_WORK_SECONDS", 0.0)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def loggers_that_can_be_captured() -> Iterator[None]:
+    """A command that configures the log makes loggers keep it, so that later tests could not capture theirs."""
+    configure = structlog.configure
+
+    def configure_uncached(**settings: Any) -> None:
+        configure(**{**settings, "cache_logger_on_first_use": False})
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(structlog, "configure", configure_uncached)
         yield
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import secrets
 import shutil
@@ -12,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from vicw_core.files import lock, open_lock_file, read_start, write_whole
 from vicw_shared.errors import DataDirError, DataDirInUseError, StorageFullError
 
 _LOCK = "vicw.lock"
@@ -58,27 +58,26 @@ class DataDir:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._require_own()
             self.path.chmod(0o700)
-            lock = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            lock_file = open_lock_file(self.path / _LOCK)
         except OSError as error:
             raise DataDirError(f"{self.path} cannot be used as data directory: {error.strerror}") from error
         try:
-            _take(lock)
+            _take(lock_file)
         except OSError as error:
-            holder = _read_lock_file(lock)[0] or "unknown"
-            os.close(lock)
+            holder = _read_lock_file(lock_file)[0] or "unknown"
+            os.close(lock_file)
             raise DataDirInUseError(
                 f"{self.path} is in use by another VICW process (pid {holder}). "
                 "Stop it, talk to it over HTTP, or name another directory with --data-dir"
             ) from error
-        os.ftruncate(lock, 0)
-        os.pwrite(lock, str(os.getpid()).encode(), 0)
-        self._lock = lock
+        write_whole(lock_file, str(os.getpid()).encode())
+        self._lock = lock_file
 
     def record_address(self, url: str) -> None:
         """Record the address of this process, for commands that cannot open the directory while it is in use."""
         if self._lock is not None:
-            os.fchmod(self._lock, 0o600)
-            os.pwrite(self._lock, f"{os.getpid()}\n{url}\n{self.owner_token}\n".encode(), 0)
+            (self.path / _LOCK).chmod(0o600)
+            write_whole(self._lock, f"{os.getpid()}\n{url}\n{self.owner_token}\n".encode())
 
     @classmethod
     def read_address(cls, path: Path) -> str | None:
@@ -90,16 +89,16 @@ class DataDir:
     def read_server(path: Path) -> DataDirServer | None:
         """Return the server that has the directory at ``path`` open, or None: no process, or one without address."""
         try:
-            lock = os.open(path / _LOCK, os.O_RDWR | os.O_CLOEXEC)
+            lock_file = open_lock_file(path / _LOCK, create=False)
         except OSError:
             return None
         try:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            lock(lock_file, shared=True)
         except OSError:
-            _, url, token = _read_lock_file(lock)
+            _, url, token = _read_lock_file(lock_file)
             return DataDirServer(url, token or None) if url else None
         finally:
-            os.close(lock)
+            os.close(lock_file)
         return None
 
     def _require_own(self) -> None:
@@ -134,7 +133,7 @@ class DataDir:
 
     def require_room_to_copy(self, folder: Path) -> None:
         """Raise StorageFullError unless a copy of ``folder`` leaves room to index."""
-        size = sum(file.stat().st_blocks * 512 for file in folder.rglob("*") if file.is_file())
+        size = sum(_size_on_disk(file) for file in folder.rglob("*") if file.is_file())
         needed, free = size + int(self._min_free_bytes * _INDEX_SHARE), shutil.disk_usage(self.path).free
         if free < needed:
             raise StorageFullError(
@@ -150,11 +149,17 @@ class DataDir:
             )
 
 
-def _take(lock: int) -> None:
+def _size_on_disk(file: Path) -> int:
+    stat = file.stat()
+    blocks: int | None = getattr(stat, "st_blocks", None)  # Windows has none
+    return stat.st_size if blocks is None else blocks * 512
+
+
+def _take(lock_file: int) -> None:
     """Lock a lock file; wait a moment for a command that only asks who has it. Raises OSError if it is in use."""
     for left in reversed(range(_TRIES)):
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(lock_file)
         except OSError:
             if not left:
                 raise
@@ -163,8 +168,8 @@ def _take(lock: int) -> None:
             return
 
 
-def _read_lock_file(lock: int) -> tuple[str, str, str]:
+def _read_lock_file(lock_file: int) -> tuple[str, str, str]:
     """Return the holder's process id, address and token; each is empty if it is not recorded."""
-    lines = os.pread(lock, 512, 0).decode(errors="replace").split("\n")
+    lines = read_start(lock_file, 512).decode(errors="replace").split("\n")
     pid, url, token = (line.strip() for line in (*lines[:3], "", "", "")[:3])
     return pid, url, token

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from vicw_core.archive import manifest as manifests
 from vicw_core.archive.manifest import EMBEDDINGS, FileEntry, Manifest
 from vicw_core.archive.rows import Row, RowType
+from vicw_core.files import lock, open_lock_file, sync_folder
 from vicw_shared.errors import DataDirError, StateConflictError, StorageFullError
 
 _LOCK = ".lock"
@@ -73,9 +73,9 @@ class ArchiveWriter:
         return self
 
     def _lock_partial(self) -> None:
-        self._lock = os.open(self._partial / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._lock = open_lock_file(self._partial / _LOCK)
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(self._lock)
         except OSError as error:
             os.close(self._lock)
             self._lock = None
@@ -165,14 +165,14 @@ class ArchiveWriter:
     def _move(self) -> None:
         """Replace the earlier export, which is moved aside first: two folders cannot be swapped atomically."""
         assert self._lock is not None
-        _sync(self._partial / EMBEDDINGS)
-        _sync(self._partial)
+        sync_folder(self._partial / EMBEDDINGS)
+        sync_folder(self._partial)
         shutil.rmtree(self._replaced, ignore_errors=True)
         if self.path.exists():
             self.path.rename(self._replaced)
         self._partial.rename(self.path)
         (self.path / _LOCK).unlink()  # not before the move: another process would write into the moved folder
-        _sync(self.path.parent)
+        sync_folder(self.path.parent)
         shutil.rmtree(self._replaced, ignore_errors=True)
         os.close(self._lock)
         self._lock = None
@@ -223,14 +223,6 @@ def _find_foreign(path: Path) -> str:
 def _write_header(file: IO[bytes], rows: int, size: int) -> None:
     # NumPy leaves room for the first axis to grow, so that the last header is as long as the first.
     np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": (rows, size)})
-
-
-def _sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _translated(error: OSError, path: Path) -> Exception:

@@ -109,10 +109,18 @@ def _server(app: FastAPI, listener: socket.socket, settings: ServerSettings) -> 
         timeout_graceful_shutdown=max(0.1, settings.shutdown_seconds - _SHUTDOWN_DELAY_SECONDS),  # type: ignore[arg-type]
     )
     server = _Server(config)
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, server.stop)
+    _on_stop_signals(server.stop)
     return server
+
+
+def _on_stop_signals(stop: Callable[[], None]) -> None:
+    """Call ``stop`` in this event loop at SIGTERM or Ctrl-C, and at Ctrl-Break where there is one."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGBREAK", signal.SIGINT)):
+        try:
+            loop.add_signal_handler(number, stop)
+        except NotImplementedError:  # Windows
+            signal.signal(number, lambda *_: loop.call_soon_threadsafe(stop))
 
 
 async def _opened(wiring: Resources, server: _Server) -> bool:

@@ -7,6 +7,7 @@ import json
 import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import structlog
 
@@ -25,6 +26,7 @@ from vicw_shared.errors import (
 )
 from vicw_shared.telemetry.engines import RETRIES
 from vicw_shared.telemetry.spans import trace_headers
+from vicw_shared.wire.host_names import is_loopback
 
 if TYPE_CHECKING:  # slow to import: the first request does it
     from collections.abc import Callable, Mapping
@@ -165,6 +167,10 @@ class OpenAIConnection:
             raise _TransientError(failure)
         raise failure
 
+    def _is_here(self) -> bool:
+        """Return whether the server is on this machine."""
+        return self._uds is not None or is_loopback(urlsplit(self.base_url).hostname or "")
+
     def _open(self) -> aiohttp.ClientSession:
         # Opened by the first call: a session belongs to the event loop in which it is made.
         import aiohttp
@@ -174,7 +180,7 @@ class OpenAIConnection:
                 connector=aiohttp.UnixConnector(str(self._uds)) if self._uds else aiohttp.TCPConnector(),
                 headers=self._headers,
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
-                trust_env=self._uds is None,  # no proxy for a socket
+                trust_env=not self._is_here(),  # no proxy leads back to this machine
             )
         return self._session
 

@@ -25,7 +25,13 @@ def config(prefix: str) -> SettingsConfigDict:
 
 
 def _default_data_dir() -> Path:
-    return Path.home() / ".local" / "share" / "vicw"
+    """Return where this system keeps a user's data; ~/.local/share/vicw on any system where it exists already."""
+    former = Path.home() / ".local" / "share" / "vicw"
+    if former.is_dir():
+        return former
+    import platformdirs  # its import takes longer than the rest of the settings
+
+    return platformdirs.user_data_path("vicw", appauthor=False)
 
 
 def tenant_name(name: str) -> str:

@@ -257,6 +257,7 @@ class RetrieveResponse(Message):
     took_ms: dict[str, float]
     degraded: tuple[str, ...] = Field(
         (),
-        description="Channels and stages that failed, timed out or had incomplete data, sorted",
+        description="Channels and stages that failed, timed out or had incomplete data, sorted. "
+        "With `embedding` the server has just started and still loads its model: full text and the graph answer",
     )
     explain: Explanation | None = None

@@ -38,11 +38,7 @@ class Venv:
     def environment(self, **variables: str) -> dict[str, str]:
         """Return the variables of a user of this environment alone."""
         kept = {name: os.environ[name] for name in ("LANG", "SSL_CERT_FILE", "TMPDIR") if name in os.environ}
-        return (
-            kept
-            | {"PATH": str(self.bin), "HOME": str(self.home), "CC": "false", "CXX": "false", "VICW_EMBEDDER": "none"}
-            | variables
-        )
+        return kept | {"PATH": str(self.bin), "HOME": str(self.home), "CC": "false", "CXX": "false"} | variables
 
     def pip_install(self, *arguments: str | Path) -> None:
         """Run ``pip install`` as whoever runs the tests has it set up: their index and their cache."""

@@ -11,7 +11,7 @@ from pydantic_settings import BaseSettings
 from vicw_client._connection import DEFAULT_URL
 from vicw_shared import settings
 from vicw_shared.errors import SettingsError
-from vicw_shared.settings import EmbeddingSettings, ReindexSettings, RetrievalSettings, ServerSettings
+from vicw_shared.settings import EmbeddingSettings, ReindexSettings, RetrievalSettings, ServerSettings, StorageSettings
 from vicw_shared.settings.document import CONCERNS, render
 from vicw_shared.settings.former_names import REMOVED, RENAMED
 from vicw_shared.settings.variables import VARIABLES, named_by_variable
@@ -118,3 +118,17 @@ def test_a_secret_may_come_from_a_file(
     monkeypatch.setenv(f"{variable}_FILE", str(tmp_path / "none"))
     with pytest.raises(SettingsError, match=f"{variable}_FILE .*none cannot be read"):
         concern()
+
+
+def test_the_default_data_directory_is_the_systems_and_a_former_one_is_found(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("VICW_DATA_DIR", raising=False)
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    former = tmp_path / ".local" / "share" / "vicw"
+    assert StorageSettings().data_dir == former, "on Linux it is the same"
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    assert StorageSettings().data_dir == tmp_path / "data" / "vicw"
+    former.mkdir(parents=True)
+    assert StorageSettings().data_dir == former

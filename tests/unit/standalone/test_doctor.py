@@ -11,6 +11,7 @@ import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from functools import cache
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -27,6 +28,7 @@ from vicw_shared.errors import DataDirError
 from vicw_shared.settings import EmbeddingSettings, ServerSettings
 from vicw_shared.settings.former_names import REMOVED, RENAMED
 from vicw_shared.settings.variables import VARIABLES
+from vicw_standalone.doctor import machine
 from vicw_standalone.doctor.findings import Finding, Severity
 from vicw_standalone.doctor.service import examine
 from vicw_standalone.doctor.variables import variables
@@ -89,6 +91,29 @@ def test_doctor_finds_no_problem_without_a_store(store: Path) -> None:
     assert [one for one in found.values() if one.verdict is Severity.PROBLEM] == []
     assert found["store"].detail == "nothing is stored yet"
     assert found["server"].fix == "Start it with `vicw serve`"
+
+
+def test_doctor_finds_no_problem_without_llama_cpp(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def installed(package: str) -> str:
+        if package == "llama-cpp-python":
+            raise PackageNotFoundError(package)
+        return "1.28.0"
+
+    monkeypatch.setattr("vicw_standalone.doctor.machine.version", installed)
+    found = findings(settings_of(store))["engines"]
+    assert (found.verdict, found.detail) == (Severity.FINE, f"SQLite {sqlite3.sqlite_version}, onnxruntime 1.28.0")
+
+
+@pytest.mark.parametrize("has_llama_cpp", [True, False])
+def test_doctor_notes_a_processor_for_which_llama_cpp_was_not_built(
+    store: Path, monkeypatch: pytest.MonkeyPatch, has_llama_cpp: bool
+) -> None:
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    monkeypatch.setattr(Path, "read_text", lambda path, *_: "flags: sse2")
+    monkeypatch.setattr("vicw_standalone.doctor.machine.find_spec", lambda name: name if has_llama_cpp else None)
+    found = machine.processor(settings_of(store))
+    assert (found.verdict is Severity.NOTE) == has_llama_cpp
+    assert ("Use an ONNX model" in found.fix) == has_llama_cpp
 
 
 def test_doctor_finds_a_sound_store_fine_and_leaves_it_unchanged(filled: Path) -> None:

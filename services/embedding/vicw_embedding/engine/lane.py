@@ -177,9 +177,9 @@ class LaneWorker:
     def _lower_priority(self) -> None:
         # The threads that a context starts inherit it, so queries win the processor from a bulk batch that is already
         # running.
-        if self._options.niceness:
+        if self._options.niceness and hasattr(os, "setpriority"):  # Windows has none
             thread = threading.get_native_id()
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, AttributeError):  # not every system has priorities of threads
                 nice = os.getpriority(os.PRIO_PROCESS, thread) + self._options.niceness
                 os.setpriority(os.PRIO_PROCESS, thread, nice)
 

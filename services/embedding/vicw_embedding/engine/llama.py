@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import functools
 import os
+import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,12 +39,27 @@ _log = structlog.get_logger()
 _callbacks: list[Any] = []  # keeps them alive: a callback that Python collects while C holds it is a segfault
 
 
-def pin_workers() -> None:
+def pin_workers(mark: str = "vicw-pinned-workers") -> None:
     """Pin each worker of a context to its own core, for contexts that use all cores. Call before the first model.
 
     Workers that are not pinned wake up on one core and share it: a query after a pause then takes three times as long.
+    Where another process has pinned its own under this ``mark``, these are not: workers that are pinned to one core
+    wait for each other.
     """
-    os.environ.setdefault("OMP_PROC_BIND", "true")
+    if hasattr(socket, "AF_UNIX") and _first(mark):
+        os.environ.setdefault("OMP_PROC_BIND", "true")
+
+
+def _first(name: str) -> bool:
+    # An abstract name of Linux: nobody listens, no file is left, and it is free again when this process ends.
+    mark = socket.socket(socket.AF_UNIX)
+    try:
+        mark.bind(f"\0{name}")
+    except OSError:
+        mark.close()
+        return False
+    mark.detach()  # kept open
+    return True
 
 
 def prepare() -> None:

@@ -6,8 +6,10 @@ threads have their own priority, and no thread of the library spins or waits for
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import mmap
+import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -64,6 +66,7 @@ class OnnxModel:
         self.context_length = max_tokens
         self.max_sequences = MAX_SEQUENCES if "attention_mask" in self._inputs and not _depends_on_batch(path) else 1
         self.size = self._probe(tokenizer)
+        _return_memory()
 
     def tokenize(self, text: str) -> list[int]:
         """Return the text's token ids without special tokens; text that looks like one is plain text."""
@@ -179,6 +182,12 @@ def _open(path: Path) -> Any:
             f"{path} is no ONNX model that onnxruntime can load: fetch it again, with the files that were published "
             f"beside it ({error})"
         ) from error
+
+
+def _return_memory() -> None:
+    # Loading leaves 60 MiB free that the C library would keep.
+    if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)):
+        trim(0)
 
 
 def _inputs(path: Path, session: Any) -> dict[str, Any]:

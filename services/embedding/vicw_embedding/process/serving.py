@@ -37,7 +37,8 @@ def die_with(parent: int) -> None:
     """Send this process SIGTERM when ``parent`` ends, and exit if it does not stop.
 
     On Linux the kernel does it at once. A thread checks every second, too, for other systems and for a parent that
-    ended before the kernel was asked.
+    ended before the kernel was asked. On Windows a child keeps its parent's id, so it waits for the end of its standard
+    input, which the parent holds open.
     """
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
@@ -46,13 +47,17 @@ def die_with(parent: int) -> None:
 
 
 def _watch(parent: int) -> None:
-    while os.getppid() == parent:
+    if PARENT_HOLDS_STDIN:
+        sys.stdin.buffer.read()
+    while os.getppid() == parent and not PARENT_HOLDS_STDIN:
         time.sleep(_POLL_SECONDS)
-    os.kill(os.getpid(), signal.SIGTERM)
+    signal.raise_signal(signal.SIGTERM)
     time.sleep(_GRACE_SECONDS)
     os._exit(1)
 
 
+PARENT_HOLDS_STDIN = sys.platform == "win32"
+"""Whether a parent gives its child a standard input that ends with the parent."""
 READY = "vicw-embedding ready"
 FATAL = "vicw-embedding fatal"
 CLIENT_DISCONNECTED = 499
@@ -170,8 +175,8 @@ def _listen_tcp(host: str, port: int) -> socket.socket:
 
 def _address(listener: socket.socket) -> str:
     name = listener.getsockname()
-    if listener.family == socket.AF_UNIX:
-        return str(name)
+    if isinstance(name, str):  # the path of a unix domain socket
+        return name
     host, port = name[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 

@@ -6,17 +6,20 @@ import asyncio
 import contextlib
 import os
 import random
+import secrets
 import shutil
+import socket
+import subprocess
 import sys
 import tempfile
 import time
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypedDict
 
 import structlog
 
-from vicw_embedding.process.serving import FATAL, READY
+from vicw_embedding.process.serving import FATAL, PARENT_HOLDS_STDIN, READY
 from vicw_shared.errors import SettingsError, UnavailableError, VicwError
 
 if TYPE_CHECKING:
@@ -25,15 +28,38 @@ if TYPE_CHECKING:
     from vicw_shared.settings import EmbeddingSettings, LlmSettings
 
 _log = structlog.get_logger()
+_LOOPBACK = "127.0.0.1"
+_SECRET = "API_KEY"  # noqa: S105 - the name of a variable
 _FIRST_DELAY_SECONDS = 0.1
 _MAX_DELAY_SECONDS = 10.0
 _STABLE_SECONDS = 30.0
 
 
-class ModelProcess(ABC):
-    """A child process that serves a model on ``uds``, restarted whenever it dies.
+def _has_unix_sockets() -> bool:
+    """Return whether Python, and its event loop, have unix domain sockets here."""
+    return hasattr(socket, "AF_UNIX") and sys.platform != "win32"
 
-    The socket keeps its address over restarts; the adapter repeats calls that were interrupted. The child has its own
+
+def _free_port() -> int:
+    with socket.create_server((_LOOPBACK, 0)) as probe:
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class Connection(TypedDict, total=False):
+    """How clients reach a model's process, as arguments of theirs: by its socket, or by its port with a secret."""
+
+    uds: Path
+    base_url: str
+    api_key: str
+
+
+class ModelProcess(ABC):
+    """A child process that serves a model to its parent, restarted whenever it dies.
+
+    It listens on a unix domain socket that only this user may open. Where there are none, it listens on a port of
+    loopback and asks for a secret of this run; what takes the port while no child has it gets the secret.
+    Either keeps its address over restarts; the adapter repeats calls that were interrupted. The child has its own
     session, so Ctrl-C reaches only the parent, with which the child dies.
     """
 
@@ -45,6 +71,8 @@ class ModelProcess(ABC):
         self._stop_seconds = stop_seconds
         # Not in the data directory: a socket's path has at most 107 bytes.
         self._directory = Path(tempfile.mkdtemp(prefix="vicw-"))
+        self._port = None if _has_unix_sockets() else _free_port()
+        self._secret = secrets.token_urlsafe()
         self._process: Process | None = None
         self._supervision: asyncio.Task[None] | None = None
         self._first: asyncio.Future[None] | None = None
@@ -54,8 +82,15 @@ class ModelProcess(ABC):
 
     @property
     def uds(self) -> Path:
-        """The path of the unix domain socket."""
+        """The path of the unix domain socket, where there are such sockets."""
         return self._directory / f"{self.dependency}.sock"
+
+    @property
+    def connection(self) -> Connection:
+        """How to reach the child."""
+        if self._port is None:
+            return {"uds": self.uds}
+        return {"base_url": f"http://{_LOOPBACK}:{self._port}/v1", "api_key": self._secret}
 
     @property
     def pid(self) -> int | None:
@@ -180,16 +215,26 @@ class ModelProcess(ABC):
     async def _spawn(self) -> Process:
         return await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", self.module),
-            *("--uds", str(self.uds), "--parent-pid", str(os.getpid())),
-            stdin=asyncio.subprocess.DEVNULL,
+            *self._address(),
+            *("--parent-pid", str(os.getpid())),
+            stdin=asyncio.subprocess.PIPE if PARENT_HOLDS_STDIN else asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             env=self._environment(),
             start_new_session=True,
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),  # Windows' session, for Ctrl-C
         )
+
+    def _address(self) -> tuple[str, ...]:
+        if self._port is None:
+            return "--uds", str(self.uds)
+        return "--host", _LOOPBACK, "--port", str(self._port)
 
     def _environment(self) -> dict[str, str]:
         prefix, values = self._settings()
+        values |= {_SECRET: self._secret} if self._port is not None else {}
         others = {name: value for name, value in os.environ.items() if not name.startswith(prefix)}
+        # Otherwise the C library keeps a pool of freed memory for each thread of a lane.
+        others.setdefault("MALLOC_ARENA_MAX", "2")
         return others | {f"{prefix}{key}": str(value) for key, value in values.items() if value is not None}
 
     @abstractmethod

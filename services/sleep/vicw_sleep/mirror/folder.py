@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import errno
-import fcntl
 import json
 import os
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from vicw_core.files import lock, open_lock_file, sync_all
 from vicw_shared.errors import SettingsError, StateConflictError, StorageFullError, UnavailableError
 from vicw_sleep.mirror.relocation import MARKER, is_hardly_begun, manifest_of, move_foreign_files, remove
 
@@ -94,17 +95,17 @@ class MirrorFolder:
         with self.translated():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             name = self.path.with_name(f".{self.path.name}.vicw-lock")
-            lock = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            lock_file = open_lock_file(name)
         try:
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock(lock_file)
             except OSError as error:
                 raise StateConflictError(
                     f"another process is writing to the mirror at {self.path}. Wait until it ends"
                 ) from error
             yield
         finally:
-            os.close(lock)
+            os.close(lock_file)
 
     @contextmanager
     def translated(self) -> Iterator[None]:
@@ -150,7 +151,7 @@ class MirrorFolder:
         build.
         """
         _replace(self.building / MARKER, asdict(marker))
-        os.sync()  # an fsync of each file would take minutes
+        sync_all()  # an fsync of each file would take minutes
         if not self.path.exists():
             self.building.rename(self.path)
             return []
@@ -215,7 +216,8 @@ def _write(target: Path, content: bytes) -> None:
 
 def _exchanged(first: Path, second: Path) -> bool:
     """Exchange two folders atomically; return False where the system or the file system cannot."""
-    rename: Callable[..., int] | None = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    library = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+    rename: Callable[..., int] | None = getattr(library, "renameat2", None)
     if rename is None:
         return False
     return rename(_AT_FDCWD, os.fsencode(first), _AT_FDCWD, os.fsencode(second), _EXCHANGE) == 0

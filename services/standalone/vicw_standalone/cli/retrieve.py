@@ -83,7 +83,10 @@ def _print_answer(answer: Mapping[str, Any]) -> None:
         f"[dim]{count} in {answer['took_ms']['total']:.0f} ms; domain {escape(intent['domain'])} "
         f"({intent['confidence']:.0%} sure by {intent['domain_source']}{narrowed})[/]"
     )
-    if degraded := answer.get("degraded"):
+    degraded = answer.get("degraded", ())
+    if "embedding" in degraded:
+        err.print("[yellow]found by words alone: the server still loads its embedding model[/]")
+    elif degraded:
         err.print(f"[yellow]left out: {escape(', '.join(degraded))}[/]")
 
 

@@ -7,6 +7,9 @@ import platform
 import shutil
 import socket
 import sqlite3
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 
 import httpx
@@ -24,16 +27,17 @@ _ROOMY_MB = 1024
 
 
 def processor(settings: StandaloneSettings) -> Finding:
-    """Check for the processor instructions that llama.cpp needs, if it will run."""
+    """Check for the processor instructions that llama.cpp is built with, if it may run."""
     cores = os.cpu_count() or 1
     machine = platform.machine()
     try:
         flags = Path("/proc/cpuinfo").read_text()
     except OSError:
         flags = "avx2"
-    if machine == "x86_64" and "avx2" not in flags and settings.storage.embedder != "none":
-        fix = "Build llama.cpp for it: CMAKE_ARGS='-DGGML_AVX2=OFF -DGGML_FMA=OFF -DGGML_F16C=OFF' make clean setup"
-        return Finding("processor", Severity.PROBLEM, "no AVX2: the embedding process would crash", fix)
+    is_usable = find_spec("llama_cpp") is not None and settings.storage.embedder != "none"
+    if machine == "x86_64" and "avx2" not in flags and is_usable:
+        fix = "Use an ONNX model, or: CMAKE_ARGS='-DGGML_AVX2=OFF -DGGML_FMA=OFF -DGGML_F16C=OFF' make clean dev"
+        return Finding("processor", Severity.NOTE, "no AVX2: the embedding process would crash on a GGUF model", fix)
     return Finding("processor", Severity.FINE, f"{machine}, {counted(cores, 'core')}")
 
 
@@ -51,7 +55,7 @@ def memory(settings: StandaloneSettings) -> Finding:
 
 
 def engines(settings: StandaloneSettings) -> Finding:
-    """Check the libraries: SQLite with FTS5, and llama.cpp."""
+    """Check the libraries: SQLite with FTS5, and what runs embedding models."""
     connection = sqlite3.connect(":memory:")
     try:
         connection.execute("CREATE VIRTUAL TABLE t USING fts5 (x)")
@@ -61,9 +65,9 @@ def engines(settings: StandaloneSettings) -> Finding:
         connection.close()
     versions = f"SQLite {sqlite3.sqlite_version}"
     if settings.storage.embedder != "none":
-        import llama_cpp
-
-        versions += f", llama-cpp-python {llama_cpp.__version__}"
+        for package in ("onnxruntime", "llama-cpp-python"):  # one by one: each is enough
+            with suppress(PackageNotFoundError):
+                versions += f", {package} {version(package)}"
     return Finding("engines", Severity.FINE, versions)
 
 

@@ -134,10 +134,16 @@ class Embedders:
             return b""
         import httpx
 
-        transport = httpx.AsyncHTTPTransport(uds=str(process.uds))
+        connection = process.connection
+        uds, key = connection.get("uds"), connection.get("api_key")
+        url = connection.get("base_url", "http://embedding/v1").removesuffix("/v1")
         try:
-            async with httpx.AsyncClient(transport=transport, timeout=_METRICS_SECONDS) as client:
-                exposition = (await client.get("http://embedding/metrics")).text
+            async with httpx.AsyncClient(
+                transport=httpx.AsyncHTTPTransport(uds=str(uds) if uds else None),
+                headers={"Authorization": f"Bearer {key}"} if key else {},
+                timeout=_METRICS_SECONDS,
+            ) as client:
+                exposition = (await client.get(f"{url}/metrics")).raise_for_status().text
         except httpx.HTTPError:
             return b""
         # The rest (requests, memory …) has the same names here and would be reported twice.
@@ -181,7 +187,7 @@ class Embedders:
         else:
             process = new_process(self._settings, settings)
         embedder = OpenAIEmbedder(
-            uds=process.uds,
+            **process.connection,
             dimensions=settings.dimensions,
             timeout_seconds=settings.timeout_seconds,
             expected=model,

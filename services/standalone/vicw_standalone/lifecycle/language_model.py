@@ -32,6 +32,6 @@ async def open_language_model(settings: LlmSettings, stack: AsyncExitStack) -> O
         process = ChatProcess(settings, start_seconds=_START_SECONDS, stop_seconds=_STOP_SECONDS)
         stack.push_async_callback(process.close)
         await process.start()
-        model = openai_language.OpenAILanguageModel(uds=process.uds, timeout_seconds=settings.timeout_seconds)
+        model = openai_language.OpenAILanguageModel(**process.connection, timeout_seconds=settings.timeout_seconds)
     stack.push_async_callback(model.close)
     return model

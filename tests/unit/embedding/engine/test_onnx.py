@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -11,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from support.models import tiny_onnx
+from support.models import minilm_gguf, tiny_onnx
+from support.models.reference_bert import ReferenceBert
 from vicw_embedding.engine.engine import Engine, EngineOptions
 from vicw_embedding.engine.loading import load
 from vicw_embedding.engine.onnx import OnnxContext, OnnxModel
@@ -184,3 +186,63 @@ def test_vectors_of_another_size_than_the_cards_are_refused(tmp_path: Path) -> N
 def test_vectors_that_are_not_finite_are_refused(tmp_path: Path) -> None:
     file = tiny_onnx.write(tmp_path / "m", scale=np.inf)
     assert f"{file.path} gives no finite vectors in last_hidden_state" in refused(file)
+
+
+def test_the_installed_model_multiplies_floats_only(minilm_onnx: ModelFile) -> None:
+    """Products of 8 bit integers depend on the processor: without VNNI, sums of two may not fit 16 bits."""
+    content = minilm_onnx.path.read_bytes()
+    assert not [
+        word
+        for word in (b"MatMulInteger", b"DynamicQuantize", b"QLinear", b"QGemm", b"QAttention", b"MatMulNBits")
+        if word in content
+    ]
+
+
+_MEMORY = """
+import re, sys
+from pathlib import Path
+from vicw_embedding.engine.onnx import OnnxModel
+from vicw_shared.embedding_models import Pooling
+
+def resident():
+    return int(re.search(r"VmRSS:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) >> 10
+
+path = Path(sys.argv[1])
+before = resident()
+model = OnnxModel(path, path.with_name("tokenizer.json"), 256)
+loaded = resident()
+context = model.open_context(Pooling.MEAN, threads=1, batch_tokens=512)
+held = []
+for number in range(20):
+    context.embed([[2000 + number] * 256] * 2)
+    held.append(resident())
+print(loaded - before, held[2] - loaded, held[-1] - held[2])
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_memory_is_returned_after_loading_and_stays_flat(minilm_onnx: ModelFile) -> None:
+    environment = os.environ | {"MALLOC_ARENA_MAX": "2"}  # as the embedding process has it
+    command = [sys.executable, "-c", _MEMORY, str(minilm_onnx.path)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    loading, batch, later = map(int, done.stdout.split())
+
+    assert loading < 130, "MiB: the weights, the vocabulary and the library"
+    assert batch < 60, "MiB: one batch"
+    assert later < 10, "MiB: the arena would keep what each shape needs"
+
+
+def test_vectors_are_those_of_exact_arithmetic_on_the_stored_weights(minilm_onnx: ModelFile) -> None:
+    """What rounding floats changes here bounds what it changes on a processor with other kernels."""
+    exact = ReferenceBert(minilm_gguf.source_dir())
+    for name, weight in exact._weights.items():
+        if weight.ndim == 2 and "token_type" not in name and "pooler" not in name:
+            scale = (np.abs(weight).max(axis=1, keepdims=True) / 127).astype(np.float32)
+            exact._weights[name] = np.rint(weight / scale) * scale
+    texts = ["why did the build break?", "Ana rolled the deployment back because the token had expired.", "tea " * 120]
+
+    rows = embedded(minilm_onnx, *texts)
+
+    assert [float(row @ exact.embed(text)) for row, text in zip(rows, texts, strict=True)] == pytest.approx(
+        [1] * 3, abs=1e-5
+    )

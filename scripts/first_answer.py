@@ -1,0 +1,206 @@
+"""Time the way from nothing to the first answer: empty environment, installation, server, the README's requests.
+
+Usage: python scripts/first_answer.py [--find-links dist] [--json FILE]   by pip: its cache empty, then filled
+       python scripts/first_answer.py --container python:3.12-slim        the same in a container, by Docker
+       python scripts/first_answer.py --checkout                          `make serve` in a fresh clone
+
+Prints the seconds of each step and the size on disk. Needs Python 3.12 and a package index, nothing else; with
+``--find-links`` a folder of wheels, which ``make dist`` makes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+_REQUEST = re.compile(r"curl -s localhost:8080(/\w+) .*?-d '(.*?)'", re.DOTALL)
+_GIVE_UP_SECONDS = 600.0
+_POLL_SECONDS = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Seconds from the start of a run until each step was done; sizes in MiB, without pip itself."""
+
+    cache: str
+    installed: float
+    alive: float
+    first_answer: float
+    answered_by: str
+    ready: float
+    answer_with_vectors: float
+    size_mib: float
+    bytecode_mib: float
+
+
+def readme_requests(readme: Path) -> list[tuple[str, bytes]]:
+    """Return the first requests of the README up to its first question, as paths and bodies."""
+    calls = [(path, body.encode()) for path, body in _REQUEST.findall(readme.read_text("utf-8"))]
+    return calls[: [path for path, _ in calls].index("/retrieve") + 1]
+
+
+def free_port() -> int:
+    """Return a port that is free on loopback."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+def call(url: str, body: bytes | None = None) -> dict[str, object] | None:
+    """Return the answer; None while nothing answers, or not yet well."""
+    headers = {"content-type": "application/json"} if body else {}
+    request = urllib.request.Request(url, body, headers)  # noqa: S310 - of this machine
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(request, timeout=60) as answer:
+            content: dict[str, object] = json.loads(answer.read() or b"{}")
+            return content
+    except (urllib.error.URLError, ConnectionError):
+        return None
+
+
+def wait_for(url: str, server: subprocess.Popen[bytes], body: bytes | None = None) -> dict[str, object]:
+    """Return the first good answer."""
+    deadline = time.monotonic() + _GIVE_UP_SECONDS
+    while (answer := call(url, body)) is None:
+        if server.poll() is not None or time.monotonic() > deadline:
+            raise SystemExit(f"{url} never answered; the server's exit code is {server.poll()}")
+        time.sleep(_POLL_SECONDS)
+    return answer
+
+
+def size_of(folder: Path) -> tuple[float, float]:
+    """Return the MiB of what was installed there, and of its compiled bytecode; pip is not counted."""
+    total = compiled = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            file = Path(parent) / name
+            if file.is_symlink() or "/pip" in str(file.relative_to(folder)):
+                continue
+            size = file.stat().st_size
+            total += size
+            compiled += size if name.endswith(".pyc") else 0
+    return total / 2**20, compiled / 2**20
+
+
+def run_once(cache: str, work: Path, install: list[list[str]], serve: list[str], options: argparse.Namespace) -> Timing:
+    """Install into ``work``, serve, and ask; stop the server."""
+    requests = readme_requests(options.readme)
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    home = work / "home"
+    home.mkdir()
+    environment = os.environ | {"VICW_DATA_DIR": str(home / "data"), "PYTHONUNBUFFERED": "1"}
+    environment |= {"UV_CACHE_DIR": options.cache, "PIP_CACHE_DIR": options.cache, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    began = time.monotonic()
+
+    def passed() -> float:
+        return round(time.monotonic() - began, 2)
+
+    for command in install:
+        done = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+    installed = passed()
+    command = [part.format(port=port) for part in serve]
+    with (
+        (work / "serve.log").open("wb") as log,
+        subprocess.Popen(command, cwd=work, env=environment, stdout=log, stderr=log, start_new_session=True) as server,
+    ):
+        try:
+            wait_for(f"{url}/healthz", server)
+            alive = passed()
+            for path, body in requests[:-1]:
+                wait_for(url + path, server, body)
+            path, question = requests[-1]
+            answer = wait_for(url + path, server, question)
+            while not answer["results"]:
+                answer = wait_for(url + path, server, question)
+            first_answer = passed()
+            by = "words" if "dense" in str(answer.get("degraded")) else "words and vectors"
+            wait_for(f"{url}/readyz", server)
+            ready = passed()
+            while "dense" in str(answer.get("degraded")):
+                answer = wait_for(url + path, server, question)
+            with_vectors = passed()
+        finally:
+            os.killpg(server.pid, signal.SIGTERM)
+    size, bytecode = size_of(work / "venv" if (work / "venv").exists() else work / "vicw" / ".venv")
+    return Timing(cache, installed, alive, first_answer, by, ready, with_vectors, round(size), round(bytecode))
+
+
+def print_table(timings: list[Timing]) -> None:
+    """Print a row for each step, a column for each run."""
+    rows = {
+        "installed": "installed after",
+        "alive": "/healthz answers after",
+        "first_answer": "first answer after",
+        "answered_by": "  it came from",
+        "ready": "/readyz answers after",
+        "answer_with_vectors": "answer with vectors after",
+        "size_mib": "size, MiB",
+        "bytecode_mib": "  of it bytecode",
+    }
+    print(f"{'seconds':<28}" + "".join(f"{one.cache:>20}" for one in timings))
+    for field, title in rows.items():
+        print(f"{title:<28}" + "".join(f"{getattr(one, field):>20}" for one in timings))
+
+
+def in_container(image: str, options: argparse.Namespace) -> int:
+    """Run this script in a container that has Python and nothing else."""
+    mounts = [f"{Path(__file__).resolve()}:/first_answer.py:ro", f"{options.readme.resolve()}:/README.md:ro"]
+    arguments = ["--readme", "/README.md", "--requirement", options.requirement]
+    if options.find_links:
+        mounts.append(f"{Path(options.find_links).resolve()}:/dist:ro")
+        arguments += ["--find-links", "/dist"]
+    docker = ["docker", "run", "--rm", *(part for mount in mounts for part in ("--volume", mount))]
+    return subprocess.run([*docker, image, "python", "/first_answer.py", *arguments], check=False).returncode
+
+
+def main() -> int:
+    """Time both runs and print them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--find-links", help="folder of wheels that the index does not have")
+    parser.add_argument("--requirement", default="vicw", help="what pip installs (vicw)")
+    parser.add_argument("--readme", type=Path, default=ROOT / "README.md", help="where the requests stand")
+    parser.add_argument("--container", metavar="IMAGE", help="do it in a container of this image")
+    parser.add_argument("--checkout", action="store_true", help="time `make serve` in a copy of this checkout instead")
+    parser.add_argument("--json", type=Path, help="write the figures to this file, too")
+    options = parser.parse_args()
+    if options.container:
+        return in_container(options.container, options)
+    timings = []
+    with tempfile.TemporaryDirectory(prefix="vicw-first-answer-") as folder:
+        options.cache = str(Path(folder) / "cache")
+        for cache in ("empty cache", "filled cache"):
+            work = Path(folder) / cache.split()[0]
+            work.mkdir()
+            if options.checkout:
+                install = [["git", "clone", "--quiet", str(ROOT), "vicw"], ["make", "-C", "vicw", "--silent", "setup"]]
+                serve = ["make", "-C", "vicw", "--silent", "serve", "PORT={port}"]
+            else:
+                links = ["--find-links", str(Path(options.find_links).resolve())] if options.find_links else []
+                pip = ["venv/bin/pip", "install", "--quiet", *links, options.requirement]
+                install = [[sys.executable, "-m", "venv", "venv"], pip]
+                serve = ["venv/bin/vicw", "serve", "--port", "{port}"]
+            timings.append(run_once(cache, work, install, serve, options))
+    print_table(timings)
+    if options.json:
+        options.json.write_text(json.dumps([asdict(one) for one in timings], indent=2) + "\n", "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
