@@ -1,8 +1,8 @@
 """``python tests/bench/minilm.py --data FOLDER``: the default model in both formats, beside its published weights.
 
 FOLDER has ``items.jsonl.gz`` and ``queries.jsonl.gz``. Prints for each format: the cosine of its vectors to those of
-the published float weights, the share of relevant items among the ten nearest to a query (its own context only), and the
-processor time of a text and of a query. The vectors are those of the bare texts, not of the product's wrapper.
+the published float weights, the share of relevant items among the ten nearest to a query (its own context only), and
+the processor time of a text and of a query. The vectors are those of the bare texts, not of the product's wrapper.
 """
 
 from __future__ import annotations
