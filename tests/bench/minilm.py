@@ -56,7 +56,7 @@ def _measure(
     engine: Engine,
     items: list[dict[str, Any]],
     queries: list[dict[str, Any]],
-    published: NDArray[np.float32],
+    published: NDArray[np.float64],
     step: int,
 ) -> None:
     engine.submit(["warm up"], Lane.BULK).result()
