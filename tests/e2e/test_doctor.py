@@ -34,6 +34,6 @@ def test_doctor_reports_beside_a_running_and_after_a_killed_server(serve: Serve)
     server.environment["VICW_EMBEDDING_DIMENSIONS"] = "128"
     wrong = run(server, "doctor")
     assert wrong.returncode == 1
-    assert "bad  store: has vectors of all-MiniLM-L6-v2 (384-d" in wrong.stdout
-    assert "vicw reindex" in wrong.stdout
+    assert "bad  model: VICW_EMBEDDING_DIMENSIONS: all-MiniLM-L6-v2 has 384 dimensions" in wrong.stdout
+    assert "vicw model use" in wrong.stdout
     assert "Traceback" not in wrong.stderr

@@ -1,4 +1,4 @@
-"""llama.cpp aborts and hangs; the server keeps it out of its own process."""
+"""Engines of models abort, hang and take memory; the server keeps them out of its own process."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from support.processes.server import Server
+from e2e.conftest import Serve
+from support.models import tiny_gguf
 
 pytestmark = [
     pytest.mark.process,
@@ -16,16 +17,26 @@ pytestmark = [
 ]
 
 
-def test_only_the_embedding_process_ever_loads_llama_cpp(server: Server, http: httpx.Client) -> None:
-    remembered = http.post("/ingest", json={"context": "isolation", "items": [{"id": "a", "text": "A gnu grazes."}]})
-    assert remembered.status_code == 201, remembered.text
-    asked = http.post("/retrieve", json={"query": "gnu", "context": "isolation"})
-    assert asked.json()["results"][0]["id"] == "a"
-    assert http.get("/readyz").status_code == 200
+@pytest.mark.parametrize(("library", "model"), [("onnxruntime", ""), ("libllama", "tiny.gguf")])
+def test_only_the_embedding_process_ever_loads_an_engine(
+    serve: Serve, tmp_path: Path, library: str, model: str
+) -> None:
+    variables = {"VICW_EMBEDDING_MODEL": str(tiny_gguf.encoder(tmp_path / model).path)} if model else {}
+    server = serve(**variables)
+    server.start()
+    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as http:
+        body = {"context": "isolation", "items": [{"id": "a", "text": "A gnu grazes."}]}
+        assert http.post("/ingest", json=body).status_code == 201
+        asked = http.post("/retrieve", json={"query": "gnu", "context": "isolation"})
+        assert asked.json()["results"][0]["id"] == "a"
+        assert http.get("/readyz").status_code == 200
     child = server.embedder()
     assert child is not None
-    assert "libllama" in mapped_files(child), "what is looked for is what the library is called"
-    assert "libllama" not in mapped_files(server.pid)
+    assert library in mapped_files(child), "what is looked for is what the library is called"
+    for engine in ("onnxruntime", "libllama", "libggml"):
+        assert engine not in mapped_files(server.pid)
+    other = {"onnxruntime": "libllama", "libllama": "onnxruntime"}[library]
+    assert other not in mapped_files(child), "only the engine of its own format"
 
 
 def mapped_files(pid: int) -> str:

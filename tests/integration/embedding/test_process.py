@@ -63,6 +63,10 @@ async def test_the_embedding_process_serves_on_a_socket_for_its_user_only(
     assert stat.S_IMODE(process.uds.parent.stat().st_mode) == 0o700
 
 
+def _environment(pid: int) -> str:
+    return Path(f"/proc/{pid}/environ").read_text("utf-8", "replace")
+
+
 async def test_the_embedding_process_serves_an_onnx_model_without_llama_cpp(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,6 +80,8 @@ async def test_the_embedding_process_serves_an_onnx_model_without_llama_cpp(
     try:
         identity = await embedder.identity()
         rows = await embedder.embed(["river", "stone", LONG], Lane.QUERY)
+        assert process.pid is not None
+        assert "MALLOC_ARENA_MAX=2" in _environment(process.pid)
     finally:
         await embedder.close()
         await process.close()

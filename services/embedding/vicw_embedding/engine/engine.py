@@ -58,7 +58,7 @@ class Engine:
             self._model.close()
             raise SettingsError(
                 f"{model_file.path} has vectors of {self._model.size} dimensions, but {card.name} has {card.size}: "
-                "name the file of that model, or its path in VICW_EMBEDDING_MODEL"
+                "it is another model's file. Fetch it again, or name it by its path in VICW_EMBEDDING_MODEL"
             )
         self._lanes = {lane: self._worker(lane, options) for lane in Lane}
         try:

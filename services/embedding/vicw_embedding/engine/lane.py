@@ -179,7 +179,7 @@ class LaneWorker:
         # running.
         if self._options.niceness and hasattr(os, "setpriority"):  # Windows has none
             thread = threading.get_native_id()
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, AttributeError):  # not every system has priorities of threads
                 nice = os.getpriority(os.PRIO_PROCESS, thread) + self._options.niceness
                 os.setpriority(os.PRIO_PROCESS, thread, nice)
 

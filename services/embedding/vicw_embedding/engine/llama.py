@@ -36,7 +36,7 @@ NOT_INSTALLED = (
 )
 
 _log = structlog.get_logger()
-_kept: list[Any] = []  # a callback that Python collects while C holds it is a segfault
+_callbacks: list[Any] = []  # keeps them alive: a callback that Python collects while C holds it is a segfault
 
 
 def pin_workers(mark: str = "vicw-pinned-workers") -> None:
@@ -58,7 +58,7 @@ def _first(name: str) -> bool:
     except OSError:
         mark.close()
         return False
-    _kept.append(mark)
+    mark.detach()  # kept open
     return True
 
 
@@ -83,7 +83,7 @@ def _library() -> Any:
         with contextlib.suppress(OSError):  # a sandbox may refuse it; then the affinity has not changed either
             os.sched_setaffinity(0, cores)
     callback = library.llama_log_callback(_log_native)
-    _kept.append(callback)
+    _callbacks.append(callback)
     library.llama_log_set(callback, ctypes.c_void_p(0))
     if any(_libraries(library).glob("libggml-cpu-*")):
         # A build with kernels for each kind of processor: load the best that this one can run.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import mmap
+import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -185,7 +186,7 @@ def _open(path: Path) -> Any:
 
 def _return_memory() -> None:
     # Loading leaves 60 MiB free that the C library would keep.
-    if (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)) is not None:
+    if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)):
         trim(0)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import os
 import signal
 import socket
 import sys
@@ -49,8 +48,6 @@ def serve(
         signal.signal(number, lambda *_: sys.exit(0))
     settings = read_settings(host=host, port=port, data_dir=data_dir, model=model)
     configure_logs(settings.log)
-    # llama.cpp's OpenMP threads spin between tasks by default, which starves everything else on few cores.
-    os.environ.setdefault("GOMP_SPINCOUNT", "3000")
     gc.disable()  # until the server answers: imports make much and no garbage
     with listen(settings.server.host, settings.server.port) as listener:
         asyncio.run(_serve(settings, listener), loop_factory=fast_loop())

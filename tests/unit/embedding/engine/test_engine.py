@@ -152,6 +152,14 @@ def test_the_bulk_lane_runs_at_a_lower_priority(engine: Engine) -> None:
     assert nice == {"lane-query": mine, "lane-bulk": min(mine + 10, 19)}
 
 
+def test_lanes_run_where_threads_have_no_priority(encoder_file: ModelFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "getpriority")
+    engine = Engine(encoder_file, EngineOptions())
+    rows = engine.submit(["river"], Lane.BULK).result().rows
+    engine.close()
+    assert rows.shape == (1, 1024)
+
+
 def test_a_full_queue_refuses_and_recovers(engine: Engine) -> None:
     with pytest.raises(LimitExceededError, match="VICW_EMBEDDING_QUEUE_TEXTS"):
         engine.submit(["a"] * 3001, Lane.BULK)
