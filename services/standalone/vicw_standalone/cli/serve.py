@@ -44,7 +44,8 @@ def serve(
     POST /ingest stores items, POST /retrieve finds them; /docs describes both. Ctrl-C or SIGTERM finishes the
     requests in flight and stops. Every setting can come from the environment (VICW_…); .env.example lists them all.
     """
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # until the server takes over; there is nothing to end yet
+    for number in (signal.SIGTERM, signal.SIGINT):  # until the server takes over; there is nothing to end yet
+        signal.signal(number, lambda *_: sys.exit(0))
     settings = read_settings(host=host, port=port, data_dir=data_dir, model=model)
     configure_logs(settings.log)
     gc.disable()  # until the server answers: imports make much and no garbage
