@@ -9,6 +9,7 @@ index or the cache. Needs the wheels that `make dist` makes, and scripts/uv. Exi
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -44,7 +45,8 @@ PLATFORMS = (
 
 def run(*command: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
     """Return the ended process with its output."""
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
+    environment = os.environ | {"MACOSX_DEPLOYMENT_TARGET": "14.0"}  # what uv's names of Macs mean
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, env=environment, check=False)
 
 
 def resolve(requirement: str, python: str, platform: Platform) -> tuple[list[str], str]:
