@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -225,7 +225,9 @@ def speed_json(described: dict[str, Any], reports: Sequence[SpeedReport]) -> dic
 
 def ingest_json(described: dict[str, Any], report: IngestReport) -> dict[str, Any]:
     """Return everything that was measured, and what it depends on."""
-    return {"measured": described, "ingest": asdict(report) | {"ratio": report.ratio}}
+    growth = {each.name: getattr(report.growth, each.name) for each in fields(report.growth)}  # asdict breaks a Counter
+    measured = {each.name: getattr(report, each.name) for each in fields(report)}
+    return {"measured": described, "ingest": measured | {"growth": growth, "ratio": report.ratio}}
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:

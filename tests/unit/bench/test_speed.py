@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from aiohttp.test_utils import TestServer
 from support.generators.retrieval_set import CODE, write_set
 from support.stores.memory import settings_for
 from vicw_bench.fidelity.measure import AS_SET, BM25, DENSE, measure
-from vicw_bench.report import growth_table, ingest_json, ingest_lines, speed_json, speed_lines, speed_table
+from vicw_bench.report import growth_table, ingest_json, ingest_lines, speed_json, speed_lines, speed_table, write_json
 from vicw_bench.sets import load_set
 from vicw_bench.speed.growth import Growth
 from vicw_bench.speed.ingest import IngestReport, measure_ingest, post_all
@@ -27,13 +28,16 @@ def quiet(step: str, done: int, total: int) -> None:
     assert 0 <= done <= total
 
 
-def test_the_ingest_ratio_is_the_median_of_the_rounds() -> None:
+def test_the_ingest_ratio_is_the_median_of_the_rounds(tmp_path: Path) -> None:
     growth = Growth(Counter({"Chunk": 4}), Counter({"NEXT": 2}), largest_degree=3, busiest="Ana")
     report = IngestReport(4, 6, 100, through=(8.0, 10.0, 9.0), alone=(10.0, 20.0, 10.0), growth=growth)
     assert report.ratio == 0.8, "of 0.8, 0.5 and 0.9"
     first, second = ingest_lines(report)
     assert first.endswith("6 texts with vectors: 9 texts/s through /ingest, 10 by the embedder alone, ratio 0.80")
     assert second == "largest degree: 3, of 'Ana'"
+    write_json(tmp_path / "out.json", ingest_json({}, report))
+    written = json.loads((tmp_path / "out.json").read_text("utf-8"))["ingest"]
+    assert (written["growth"]["nodes"], written["growth"]["edges"]) == (growth.nodes, growth.edges)
 
 
 def test_disk_counts_blocks_not_lengths(tmp_path: Path) -> None:
