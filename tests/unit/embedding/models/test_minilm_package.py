@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
 from support.models.minilm_gguf import source_dir
+from vicw_embedding.models.model_files import read_card
 from vicw_minilm import FOLDER
+from vicw_shared.embedding_models import DEFAULT_MODEL, MODELS
 
 _MAKER = Path(__file__).resolve().parents[4] / "minilm" / "make_model.py"
 
@@ -75,3 +77,8 @@ def _weight(name: str, published: dict[str, NDArray[np.float32]]) -> tuple[NDArr
         parts = [published[name.replace("weight", f"{part}.weight")] for part in ("query", "key", "value")]
         return np.concatenate(parts).T, 0
     return published[name].T, 0
+
+
+def test_named_by_its_path_it_is_read_as_by_its_name() -> None:
+    by_path, by_name = read_card(FOLDER / "model.onnx"), MODELS[DEFAULT_MODEL]
+    assert (by_path.size, by_path.pooling, by_path.max_tokens) == (by_name.size, by_name.pooling, by_name.max_tokens)
