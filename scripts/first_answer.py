@@ -29,6 +29,8 @@ ROOT = Path(__file__).resolve().parents[1]
 _REQUEST = re.compile(r"curl -s localhost:8080(/\w+) .*?-d '(.*?)'", re.DOTALL)
 _GIVE_UP_SECONDS = 600.0
 _POLL_SECONDS = 0.01
+_INSIDE = "/vicw/scripts/first_answer.py"
+"""Where a container has this script."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,13 +162,13 @@ def print_table(timings: list[Timing]) -> None:
 
 def in_container(image: str, options: argparse.Namespace) -> int:
     """Run this script in a container that has Python and nothing else."""
-    mounts = [f"{Path(__file__).resolve()}:/first_answer.py:ro", f"{options.readme.resolve()}:/README.md:ro"]
+    mounts = [f"{Path(__file__).resolve()}:{_INSIDE}:ro", f"{options.readme.resolve()}:/README.md:ro"]
     arguments = ["--readme", "/README.md", "--requirement", options.requirement]
     if options.find_links:
         mounts.append(f"{Path(options.find_links).resolve()}:/dist:ro")
         arguments += ["--find-links", "/dist"]
     docker = ["docker", "run", "--rm", *(part for mount in mounts for part in ("--volume", mount))]
-    return subprocess.run([*docker, image, "python", "/first_answer.py", *arguments], check=False).returncode
+    return subprocess.run([*docker, image, "python", _INSIDE, *arguments], check=False).returncode
 
 
 def main() -> int:
