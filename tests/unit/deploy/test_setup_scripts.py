@@ -19,7 +19,7 @@ VERSIONED = (
     "deploy/helm/vicw/Chart.yaml",
     "docker-compose.yml",
 )
-NEEDED = ("bash", "dirname", "env", "mkdir", "sed")
+NEEDED = ("bash", "dirname", "env", "ln", "mkdir", "rm", "sed")
 
 
 @pytest.fixture
@@ -62,6 +62,18 @@ def test_setup_of_vicw_alone_needs_no_compiler(checkout: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "sync --locked" in _told(checkout)
     assert "llama" not in _told(checkout)
+
+
+def test_an_environment_of_the_earlier_packages_is_made_anew(checkout: Path) -> None:
+    packages = checkout / ".venv/lib/python3.12/site-packages"
+    (packages / "vicw_shared-0.1.0.dist-info").mkdir(parents=True)
+    assert _run(checkout, "scripts/setup", "--no-dev", "--inexact").returncode == 0
+    assert packages.exists()
+    (packages / "vicw_standalone-0.1.0.dist-info").mkdir()
+    _write_program(checkout / "bin/uv", "mkdir -p .venv/bin; ln -s /bin/true .venv/bin/python")
+    done = _run(checkout, "scripts/setup", "--no-dev", "--inexact")
+    assert done.returncode == 0, done.stderr
+    assert not packages.exists()
 
 
 @pytest.mark.parametrize("options", [[], ["--no-dev", "--extra", "gguf"], ["--no-dev", "--all-extras"]], ids=" ".join)
