@@ -146,6 +146,7 @@ def test_what_is_no_answer_is_left_to_the_client(url: str, handler: type[_Handle
         "http://memory.example:8080",
         "http://127.0.0.1:9",
         "http://127.0.0.1:99999",
+        "http://[::1",
         "nonsense",
     ],
 )

@@ -23,7 +23,10 @@ def post(path: str, body: Mapping[str, Any], url: str | None, *, seconds: float 
     command: asked again, the server would work on it twice.
     """
     service = None if url else os.environ.get("VICW_RETRIEVE_URL")
-    base = urlsplit(url or service or os.environ.get("VICW_URL") or "http://127.0.0.1:8080")
+    try:
+        base = urlsplit(url or service or os.environ.get("VICW_URL") or "http://127.0.0.1:8080")
+    except ValueError:  # no address; the client says so
+        return None
     key = os.environ.get("VICW_API_KEY", "").strip()
     if base.scheme != "http" or base.hostname not in _LOOPBACK or not key.isprintable():
         return None
