@@ -59,13 +59,19 @@ def create_starting_app(standalone: Standalone) -> tuple[FastAPI, Callable[[], N
         tenant=server.tenant,
         owner_token=lambda: standalone.owner_token,
     )
+
+    async def probe_embedding() -> None:
+        await probes.embedding()
+        if too_early in app.router.routes:  # ready means all of the server
+            raise UnavailableError("embedding", "the server is starting")
+
     app = create_app(
         title="VICW",
         description=_DESCRIPTION,
         version=version("vicw"),
         limits=standalone.settings.limits,
         probes={
-            "embedding": probes.embedding,
+            "embedding": probe_embedding,
             "graph": probes.graph,
             "vectors": probes.vectors,
         },
