@@ -14,18 +14,20 @@ import json
 import os
 import re
 import signal
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from command_costs import cpu_seconds
+from first_answer import call, free_port
 
 ROOT = Path(__file__).resolve().parent.parent
 ITEMS = [
@@ -60,11 +62,11 @@ class Build:
 def start(build: Build) -> Figures:
     """Seconds of a first start on an empty data directory, and CPU seconds of ``vicw retrieve``."""
     with tempfile.TemporaryDirectory() as folder:
-        port = _free_port()
+        port = free_port()
         url = f"http://127.0.0.1:{port}"
         began = time.perf_counter()
         with _running(build.command("vicw", "serve", "--port", str(port), "--data-dir", folder), build):
-            _until(lambda: _call(f"{url}/healthz") is not None)
+            _until(lambda: call(f"{url}/healthz") is not None)
             alive = time.perf_counter() - began
             _store(url)
             stored = time.perf_counter() - began
@@ -73,7 +75,7 @@ def start(build: Build) -> Figures:
             _until(lambda: _ask(url).get("degraded") == [])
             ready = time.perf_counter() - began
             question = build.command("vicw", "retrieve", "--url", url, QUESTION)
-            costs = [_cpu_seconds(question, build) for _ in range(4)][1:]
+            costs = [cpu_seconds(question, build.environment()) for _ in range(4)][1:]
     return {
         "`vicw serve` to /healthz, s": alive,
         "`vicw serve` to items stored, s": stored,
@@ -86,15 +88,15 @@ def start(build: Build) -> Figures:
 def memory(build: Build) -> Figures:
     """RSS of the embedding process after 10 and after 100 batches of the longest texts."""
     figures: Figures = {}
-    port = _free_port()
+    port = free_port()
     words = re.findall(r"\w+", (ROOT / "docs" / "retrieval.md").read_text("utf-8"))
     with _running(build.command("python", "-m", "vicw_embedding", "--port", str(port)), build) as process:
         url = f"http://127.0.0.1:{port}"
-        _until(lambda: _call(f"{url}/readyz") is not None)
+        _until(lambda: call(f"{url}/readyz") is not None)
         for number in range(1, LONG_BATCHES + 1):
             firsts = range(number, number + LONG_TEXTS)
             texts = [" ".join(words[first : first + LONG_WORDS]) for first in firsts]
-            if _call(f"{url}/v1/embeddings", {"input": texts, "model": "any"}) is None:
+            if call(f"{url}/v1/embeddings", json.dumps({"input": texts, "model": "any"}).encode()) is None:
                 raise SystemExit(f"the embedding process of {build.root} refuses long texts")
             if number in (LONG_BATCHES // 10, LONG_BATCHES):
                 figures[f"embedding process after {number} long batches, MiB"] = _rss_mib(process.pid)
@@ -131,7 +133,7 @@ def checkout(build: Build) -> Figures:
         for state in ("cold", "warm"):
             clone = Path(folder, state)
             _git("clone", "--quiet", str(build.root), str(clone))
-            port = _free_port()
+            port = free_port()
             url = f"http://127.0.0.1:{port}"
             variables = {**build.variables, **caches, "VICW_DATA_DIR": f"{folder}/data-{state}"}
             began = time.perf_counter()
@@ -161,7 +163,9 @@ def prepare(revision: str, work: Path) -> Path:
     if not (tree / ".venv" / "bin" / "vicw").exists():
         if not tree.exists():
             _git("worktree", "add", "--detach", str(tree), commit)
-        subprocess.run([tree / "scripts" / "setup", "--no-dev", "--extra", "bench"], check=True, stdout=sys.stderr)
+        extras = tomllib.loads((tree / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+        bench = ["--extra", "bench"] if "bench" in extras else []  # later builds always have it
+        subprocess.run([tree / "scripts" / "setup", "--no-dev", *bench], check=True, stdout=sys.stderr)
     return tree
 
 
@@ -210,23 +214,12 @@ def _running(command: Sequence[str], build: Build) -> Iterator[subprocess.Popen[
 
 
 def _store(url: str) -> None:
-    request = {"context": "Team", "items": ITEMS, "wait": False}
-    _until(lambda: _call(f"{url}/ingest", request) is not None)
+    body = json.dumps({"context": "Team", "items": ITEMS, "wait": False}).encode()
+    _until(lambda: call(f"{url}/ingest", body) is not None)
 
 
 def _ask(url: str) -> dict[str, Any]:
-    return _call(f"{url}/retrieve", {"query": QUESTION}) or {}
-
-
-def _call(url: str, body: Mapping[str, Any] | None = None) -> Any:
-    """Return the JSON of an answer, None if there is none or it is an error."""
-    request = urllib.request.Request(url, None if body is None else json.dumps(body).encode())
-    request.add_header("content-type", "application/json")
-    try:
-        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=120) as answer:
-            return json.load(answer)
-    except (OSError, ValueError):
-        return None
+    return call(f"{url}/retrieve", json.dumps({"query": QUESTION}).encode()) or {}
 
 
 def _until(reached: Callable[[], bool]) -> None:
@@ -237,24 +230,9 @@ def _until(reached: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def _cpu_seconds(command: Sequence[str], build: Build) -> float:
-    process = subprocess.Popen(command, env=build.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise SystemExit(f"{' '.join(command)} failed")
-    return used.ru_utime + used.ru_stime
-
-
 def _rss_mib(pid: int) -> float:
     status = Path(f"/proc/{pid}/status").read_text("ascii")
     return int(re.findall(r"VmRSS:\s+(\d+)", status)[0]) / 1024
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 def _git(*arguments: str) -> str:

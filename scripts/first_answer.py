@@ -20,7 +20,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
 import urllib.request
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -61,15 +60,15 @@ def free_port() -> int:
 
 
 def call(url: str, body: bytes | None = None) -> dict[str, object] | None:
-    """Return the answer; None while nothing answers, or not yet well."""
+    """Return the JSON of an answer; None while nothing answers, or not yet well."""
     headers = {"content-type": "application/json"} if body else {}
     request = urllib.request.Request(url, body, headers)  # noqa: S310 - of this machine
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with opener.open(request, timeout=60) as answer:
+        with opener.open(request, timeout=120) as answer:
             content: dict[str, object] = json.loads(answer.read() or b"{}")
             return content
-    except (urllib.error.URLError, ConnectionError):
+    except (OSError, ValueError):
         return None
 
 

@@ -16,8 +16,12 @@ _SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "compare_builds.py"
 def compare_builds() -> ModuleType:
     spec = importlib.util.spec_from_file_location("compare_builds", _SCRIPT)
     assert spec is not None and spec.loader is not None
+    sys.path.insert(0, str(_SCRIPT.parent))  # as Python does for a script, which may import its neighbours
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(_SCRIPT.parent))
     return module
 
 
