@@ -27,7 +27,7 @@ from bench import shaped
 from vicw_embedding.engine.engine import BATCH_TOKENS
 from vicw_embedding.engine.llama import LlamaContext, LlamaModel, pin_workers
 from vicw_embedding.models.model_files import read_card
-from vicw_runtime.listening import fast_loop
+from vicw_runtime.listener import fast_loop
 from vicw_shared.ports.embedder import Lane
 
 QUERY_WORDS, TEXT_WORDS, LONG_WORDS = 8, 40, 505

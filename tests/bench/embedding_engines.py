@@ -25,7 +25,7 @@ import aiohttp
 from bench.embedding import Server, embed
 from support.models import minilm_gguf
 from vicw_minilm import FOLDER
-from vicw_runtime.listening import fast_loop
+from vicw_runtime.listener import fast_loop
 
 ROOT = Path(__file__).parents[2]
 REQUEST_TEXTS = 64

@@ -15,7 +15,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from vicw_runtime.exit_codes import exit_code
-from vicw_runtime.listening import fast_loop, listen
+from vicw_runtime.listener import fast_loop, listen
 from vicw_runtime.logs import configure_logs
 from vicw_runtime.telemetry.tracing import start_traces, stop_traces
 from vicw_shared.errors import VicwError

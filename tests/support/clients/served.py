@@ -18,7 +18,7 @@ from typer.testing import CliRunner, Result
 
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import settings_for
-from vicw_runtime.listening import listen
+from vicw_runtime.listener import listen
 from vicw_shared.errors import VicwError
 from vicw_shared.settings import ServerSettings
 from vicw_standalone.app import create_standalone_app

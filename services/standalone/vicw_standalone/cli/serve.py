@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from vicw_runtime.listening import fast_loop, listen
+from vicw_runtime.listener import fast_loop, listen
 from vicw_runtime.logs import configure_logs
 from vicw_standalone.embedding_model.process import first_process
 from vicw_standalone.settings import StandaloneSettings, read_settings

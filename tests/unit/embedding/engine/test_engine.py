@@ -16,7 +16,7 @@ import pytest
 from vicw_embedding.engine import windows
 from vicw_embedding.engine.engine import Engine, EngineOptions, usable_cores
 from vicw_embedding.engine.llama import LlamaContext
-from vicw_embedding.engine.loading import load
+from vicw_embedding.engine.loader import load
 from vicw_embedding.engine.onnx import OnnxContext
 from vicw_embedding.models.model_files import ModelFile
 from vicw_shared.embedding_models import ModelFormat

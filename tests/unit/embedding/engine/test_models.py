@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from vicw_embedding.engine.loading import load
+from vicw_embedding.engine.loader import load
 from vicw_embedding.engine.port import Context, Model
 from vicw_embedding.engine.windows import normalise
 from vicw_embedding.models.model_files import ModelFile

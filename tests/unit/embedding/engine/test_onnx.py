@@ -15,7 +15,7 @@ import pytest
 from support.models import minilm_gguf, tiny_onnx
 from support.models.reference_bert import ReferenceBert
 from vicw_embedding.engine.engine import Engine, EngineOptions
-from vicw_embedding.engine.loading import load
+from vicw_embedding.engine.loader import load
 from vicw_embedding.engine.onnx import OnnxContext, OnnxModel
 from vicw_embedding.engine.windows import normalise
 from vicw_embedding.models.model_files import ModelFile
