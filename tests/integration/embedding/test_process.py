@@ -6,6 +6,7 @@ import asyncio
 import errno
 import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -318,6 +319,18 @@ def test_a_wrong_setting_ends_the_embedding_server_with_exit_code_78(
 
     assert ended.returncode == 78
     assert ended.stdout.startswith(f"vicw-embedding fatal {says}")
+    assert "Traceback" not in ended.stderr
+
+
+def test_an_embedding_server_says_that_its_port_is_taken(settings: EmbeddingSettings, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        command = [sys.executable, "-m", "vicw_embedding", "--host", "127.0.0.1", "--port", str(port)]
+        environment = {**os.environ, "VICW_EMBEDDING_MODEL": settings.model, "VICW_DATA_DIR": str(tmp_path)}
+        ended = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, check=False)
+
+    assert ended.returncode == 78
+    assert ended.stdout.startswith(f"vicw-embedding fatal cannot listen on 127.0.0.1:{port}")
     assert "Traceback" not in ended.stderr
 
 

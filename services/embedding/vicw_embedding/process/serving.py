@@ -16,7 +16,7 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vicw_runtime import exit_codes
+from vicw_runtime import exit_codes, listener
 from vicw_shared.errors import FatalError, SettingsError
 from vicw_shared.wire.host_names import is_loopback
 
@@ -104,7 +104,10 @@ def gate(secret: SecretStr | None, variable: str, host: str | None) -> SecretGat
 
 
 def listen(app: FastAPI, uds: Path | None, host: str, port: int, shutdown_seconds: float) -> None:
-    """Answer on ``uds``, or on ``host`` and ``port``, until SIGTERM or SIGINT."""
+    """Answer on ``uds``, or on ``host`` and ``port``, until SIGTERM or SIGINT.
+
+    Raises SettingsError if the port is taken.
+    """
     import uvicorn
 
     config = uvicorn.Config(
@@ -117,8 +120,8 @@ def listen(app: FastAPI, uds: Path | None, host: str, port: int, shutdown_second
     # uvicorn raises the signal again after an orderly shutdown, which must not look like a crash.
     signal.signal(signal.SIGTERM, lambda *_: None)
     try:
-        with _listen_uds(uds) if uds else _listen_tcp(host, port) as listener:
-            _server(config).run(sockets=[listener])
+        with _listen_uds(uds) if uds else listener.listen(host, port) as opened:
+            _server(config).run(sockets=[opened])
     finally:
         if uds:
             uds.unlink(missing_ok=True)
@@ -166,11 +169,6 @@ def _listen_uds(path: Path) -> socket.socket:
     finally:
         os.umask(before)
     return listener
-
-
-def _listen_tcp(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    return socket.create_server((host, port), family=family)
 
 
 def _address(listener: socket.socket) -> str:
