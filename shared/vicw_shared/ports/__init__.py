@@ -50,6 +50,14 @@ from vicw_shared.ports.scan import (
 )
 from vicw_shared.ports.scope import Audience, Scope
 from vicw_shared.ports.sleep import ArrivalCount, JobRun, MaintenanceStep, Outcome, SleepLog
+from vicw_shared.ports.term_counts import (
+    MAX_CONTEXTS,
+    TermCounts,
+    TermFrequencies,
+    TermScope,
+    TermStatistics,
+    TermUpkeep,
+)
 from vicw_shared.ports.transaction import (
     Counters,
     Direction,
@@ -64,6 +72,7 @@ from vicw_shared.ports.transaction import (
 from vicw_shared.ports.vectors import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery, VectorStore, WordIndex
 
 __all__ = [
+    "MAX_CONTEXTS",
     "MAX_UNEXPECTED",
     "NO_MODEL",
     "ArrivalCount",
@@ -138,6 +147,11 @@ __all__ = [
     "Steps",
     "Store",
     "StoreRecord",
+    "TermCounts",
+    "TermFrequencies",
+    "TermScope",
+    "TermStatistics",
+    "TermUpkeep",
     "TextHit",
     "UnindexedCounts",
     "Use",

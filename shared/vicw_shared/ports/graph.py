@@ -23,6 +23,7 @@ from vicw_shared.ports.pending_extractions import PendingExtractions
 from vicw_shared.ports.scan import Scans
 from vicw_shared.ports.scope import Scope
 from vicw_shared.ports.sleep import SleepLog
+from vicw_shared.ports.term_counts import TermStatistics, TermUpkeep
 from vicw_shared.ports.transaction import Direction, GraphTransaction, Receipt
 
 Spread = tuple[str, Direction]
@@ -91,7 +92,7 @@ class TextHit(NamedTuple):
     score: float
 
 
-class GraphStore(Scans, NameIndex, ItemIndex, Protocol):
+class GraphStore(Scans, NameIndex, ItemIndex, TermStatistics, Protocol):
     """The Core-5 graph of all tenants."""
 
     async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:
@@ -237,4 +238,9 @@ class Store(GraphStore, Protocol):
     @property
     def uses(self) -> Uses:
         """Usage counts of items."""
+        ...
+
+    @property
+    def term_upkeep(self) -> TermUpkeep:
+        """Corrections of the counts of terms."""
         ...

@@ -20,7 +20,10 @@ from vicw_stores.neo4j.database import Neo4jDatabase, RunStatement
 
 FIRST = 7
 """Version of a store of 0.1.0."""
-MIGRATIONS: tuple[tuple[str, ...], ...] = ()
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    # 8: counts of terms. Chunks of an earlier program are counted later, up to the uid in ``counting``.
+    ("MATCH (s:Entity {record: 'store'}) SET s.counting = ''",),
+)
 """Statements that migrate a store to each further version. A released migration is never edited."""
 
 _RECORD = ("vicw_record", "CREATE CONSTRAINT vicw_record IF NOT EXISTS FOR (n:Entity) REQUIRE n.record IS UNIQUE")
@@ -46,6 +49,7 @@ _INDEXES: dict[str, str] = {
     "vicw_entity_ends": "FOR (n:Entity) ON (n.ends_at)",
     "vicw_term_home": "FOR (n:Entity) ON (n.term, n.home)",
     "vicw_term_place": "FOR (n:Entity) ON (n.place)",
+    "vicw_term_counts": "FOR (n:Entity) ON (n.counts_of)",
     "vicw_term_begins": "FOR (n:Entity) ON (n.begins)",
 }
 _TEXT = (

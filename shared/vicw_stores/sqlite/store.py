@@ -20,6 +20,7 @@ from vicw_shared.ports import (
     Neighbour,
     Scope,
     Spread,
+    TermFrequencies,
     TextHit,
     WeightedNeighbour,
 )
@@ -48,9 +49,11 @@ from vicw_stores.sqlite.rows import NODE_COLUMNS, marks, node_of, pack
 from vicw_stores.sqlite.scans import SqliteScans
 from vicw_stores.sqlite.schema import migrate, require_current
 from vicw_stores.sqlite.steps import SqliteSleepLog
+from vicw_stores.sqlite.term_statistics import SqliteTermUpkeep, read_frequencies
 from vicw_stores.sqlite.transaction import SqliteTransaction
 from vicw_stores.sqlite.uses import SqliteUses
 from vicw_stores.sqlite.words import Domains
+from vicw_stores.term_counts import TermRecords
 
 GRAPH = "graph.sqlite3"
 """Name of the graph's file in a data directory."""
@@ -98,6 +101,8 @@ class SqliteGraphStore(SqliteScans):
         self.log = SqliteSleepLog(database, write)
         self.erasures = SqliteErasures(database, write)
         self.uses = SqliteUses(database, write)
+        self.term_upkeep = SqliteTermUpkeep(database, write)
+        self._term_records = TermRecords()
 
     async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:
         self._data_dir.require_room()
@@ -174,6 +179,9 @@ class SqliteGraphStore(SqliteScans):
 
     async def find(self, scope: Scope, text: str, limit: int) -> list[TextHit]:
         return await self._database.read(lambda c: find_passages(c, scope, text, limit))
+
+    async def frequencies(self, tenant: str, contexts: Sequence[str] | None, terms: Sequence[int]) -> TermFrequencies:
+        return await self._database.read(lambda c: read_frequencies(c, self._term_records, tenant, contexts, terms))
 
     async def rarity(self, stems: Sequence[str]) -> list[float]:
         return await self._database.read(lambda c: rarity_of(c, stems))
