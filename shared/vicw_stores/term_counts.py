@@ -152,11 +152,14 @@ class Checksum:
     def __init__(self) -> None:
         self._sums: dict[TermScope, tuple[int, int]] = {}
 
-    def add_passage(self, tenant: str, context: str, packed: bytes) -> None:
-        """Add a passage's terms."""
-        total = int(_hashes(np.frombuffer(packed, _TERM)).sum(dtype=np.uint64))
-        for scope in (TermScope(tenant, context), TermScope(tenant, "")):
-            self._add(scope, 1, total)
+    def add_passages(self, passages: Sequence[tuple[str, str, bytes]]) -> None:
+        """Add passages that count: tenant, context and packed terms of each."""
+        hashes = _hashes(np.frombuffer(b"".join(packed for *_, packed in passages), _TERM))
+        ends = np.cumsum([len(packed) // _TERM.itemsize for *_, packed in passages])
+        sums = np.add.reduceat(hashes, np.concatenate(([0], ends[:-1]))) if len(ends) else hashes
+        for (tenant, context, _), total in zip(passages, sums, strict=True):
+            for scope in (TermScope(tenant, context), TermScope(tenant, "")):
+                self._add(scope, 1, int(total))
 
     def subtract(self, scope: TermScope, table: TermTable) -> None:
         """Subtract a record."""

@@ -95,6 +95,22 @@ def _lexical(chunk: Node, source: Node) -> str:
     return f"{head}: {chunk.text}" if head else chunk.text or ""
 
 
+def _sparse(chunk: Node, source: Node) -> SparseVector:
+    return _encoded(_lexical(chunk, source))
+
+
+@lru_cache(maxsize=256)
+def _encoded(text: str) -> SparseVector:
+    """Encode a passage's words; they are counted soon after its point is made."""
+    return encode_document(text)
+
+
+def sparse_of(part: PendingPoint) -> SparseVector:
+    """Return the sparse vector of a passage."""
+    assert part.chunk is not None
+    return _sparse(part.chunk, part.text_source)
+
+
 def lexical_point(part: PendingPoint) -> Point:
     """Return the point of a passage without a dense vector: it is found by its words only."""
     return _point(part, part.text_source, None)
@@ -108,7 +124,7 @@ def point_of(part: PendingPoint, vector: NDArray[np.float32]) -> Point:
 def _point(part: PendingPoint, source: Node, vector: NDArray[np.float32] | None) -> Point:
     assert part.chunk is not None
     has_words = vector is None or part.chunk.label is Label.CHUNK
-    sparse = _encoded(_lexical(part.chunk, source)) if has_words else None
+    sparse = _sparse(part.chunk, source) if has_words else None
     return Point(part.point_id, vector, sparse, _payload(part, source))
 
 
@@ -120,13 +136,7 @@ def terms_of(part: PendingPoint) -> tuple[int, ...]:
     chunk, item = part.chunk, part.item
     if chunk is None or item is None or chunk.retired_at is not None or item.retired_at is not None:
         return ()
-    return _encoded(_lexical(chunk, part.text_source)).indices
-
-
-@lru_cache(maxsize=256)
-def _encoded(text: str) -> SparseVector:
-    """Encode a passage's words; they are counted soon after its point is made."""
-    return encode_document(text)
+    return _sparse(chunk, part.text_source).indices
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,6 @@ from vicw_shared.ports.term_counts import (
     TermFrequencies,
     TermScope,
     TermStatistics,
-    TermUpkeep,
 )
 from vicw_shared.ports.transaction import (
     Counters,
@@ -70,6 +69,7 @@ from vicw_shared.ports.transaction import (
     Receipts,
 )
 from vicw_shared.ports.vectors import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery, VectorStore, WordIndex
+from vicw_shared.ports.words import StoredWords
 
 __all__ = [
     "MAX_CONTEXTS",
@@ -147,11 +147,11 @@ __all__ = [
     "Steps",
     "Store",
     "StoreRecord",
+    "StoredWords",
     "TermCounts",
     "TermFrequencies",
     "TermScope",
     "TermStatistics",
-    "TermUpkeep",
     "TextHit",
     "UnindexedCounts",
     "Use",

@@ -23,8 +23,9 @@ from vicw_shared.ports.pending_extractions import PendingExtractions
 from vicw_shared.ports.scan import Scans
 from vicw_shared.ports.scope import Scope
 from vicw_shared.ports.sleep import SleepLog
-from vicw_shared.ports.term_counts import TermStatistics, TermUpkeep
+from vicw_shared.ports.term_counts import TermStatistics
 from vicw_shared.ports.transaction import Direction, GraphTransaction, Receipt
+from vicw_shared.ports.words import StoredWords
 
 Spread = tuple[str, Direction]
 """An edge type and the direction in which it is followed."""
@@ -241,6 +242,6 @@ class Store(GraphStore, Protocol):
         ...
 
     @property
-    def term_upkeep(self) -> TermUpkeep:
-        """Corrections of the counts of terms."""
+    def words(self) -> StoredWords:
+        """The version of the words of the full text, and their conversion."""
         ...

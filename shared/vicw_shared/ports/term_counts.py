@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from vicw_shared.ports.outbox import PendingPoint
+MAX_CONTEXTS = 64
+"""Maximum number of contexts whose counts are added up."""
 
 
 class TermScope(NamedTuple):
@@ -45,27 +46,3 @@ class TermStatistics(Protocol):
         Of more than MAX_CONTEXTS contexts it returns the tenant's.
         """
         ...
-
-
-class TermUpkeep(Protocol):
-    """Corrections of the counts: for the store of an earlier program, and for checks."""
-
-    async def count_terms(self, *, limit: int) -> int:
-        """Count up to ``limit`` passages that an earlier program stored without counting them; return how many."""
-        ...
-
-    async def wrong_terms(self, points: Sequence[PendingPoint]) -> set[str]:
-        """Return the passages (uids) among these whose counted terms are not those of their text."""
-        ...
-
-    async def wrong_counts(self) -> list[TermScope]:
-        """Return the scopes whose counts are not those of their passages, in order. It reads all passages' terms."""
-        ...
-
-    async def recount(self, scope: TermScope) -> None:
-        """Make the counts of a scope those of its passages."""
-        ...
-
-
-MAX_CONTEXTS = 64
-"""Maximum number of contexts whose counts are added up."""

@@ -10,6 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from uuid import uuid4
 
+from vicw_core.index import sparse
 from vicw_shared.clock import MICROSECONDS
 from vicw_shared.errors import OverloadedError, SchemaVersionError
 from vicw_shared.model import Label
@@ -20,10 +21,7 @@ from vicw_stores.neo4j.database import Neo4jDatabase, RunStatement
 
 FIRST = 7
 """Version of a store of 0.1.0."""
-MIGRATIONS: tuple[tuple[str, ...], ...] = (
-    # 8: counts of terms. Chunks of an earlier program are counted later, up to the uid in ``counting``.
-    ("MATCH (s:Entity {record: 'store'}) SET s.counting = ''",),
-)
+MIGRATIONS: tuple[tuple[str, ...], ...] = ()
 """Statements that migrate a store to each further version. A released migration is never edited."""
 
 _RECORD = ("vicw_record", "CREATE CONSTRAINT vicw_record IF NOT EXISTS FOR (n:Entity) REQUIRE n.record IS UNIQUE")
@@ -142,7 +140,7 @@ async def _write_with_retries[T](database: Neo4jDatabase, work: Callable[[RunSta
 async def _migrate(run: RunStatement) -> None:
     """Apply missing migrations, with the store's record locked."""
     latest = FIRST + len(MIGRATIONS)
-    (row,) = await run(records.OPEN, store_id=uuid4().hex, schema=latest)
+    (row,) = await run(records.OPEN, store_id=uuid4().hex, schema=latest, words=sparse.VERSION)
     version = row["schema"]
     if version > latest:
         raise SchemaVersionError(f"The store has schema version {version}, this program knows {latest}. Upgrade VICW")

@@ -10,20 +10,21 @@ from vicw_shared.ports import PendingPoint, TermScope
 from vicw_stores.neo4j.cypher import term_counts
 from vicw_stores.neo4j.database import Neo4jDatabase, RunStatement
 from vicw_stores.neo4j.keys import term_scope_key
-from vicw_stores.term_counts import MERGED, TermChanges, TermTable, packed_terms
+from vicw_stores.term_counts import MERGED, TermChanges, TermTable, packed_terms, sum_of_passages
+
+_PAGE = 2000
 
 
-async def put_terms(
-    run: RunStatement, points: Sequence[PendingPoint], choose: str, rows: Sequence[dict[str, Any]]
-) -> list[TermScope]:
-    """Store the terms of these Chunks, and add the difference to the counts, if the statement ``choose`` returns them.
+async def put_terms(run: RunStatement, points: Sequence[PendingPoint], locked: Sequence[Any]) -> list[TermScope]:
+    """Store the terms of these Chunks, and add the difference to the counts.
 
-    Returns the scopes with records to merge (``merge_records``).
+    ``locked`` are the rows of those that are still as in ``points``, which are locked. Returns the scopes with records
+    to merge (``merge_records``).
     """
     new = {point.point_id: packed_terms(point) for point in points}
     changes = TermChanges()
     changed: list[dict[str, Any]] = []
-    for row in await run(choose, points=list(rows)):
+    for row in locked:
         if row["counted"] != (terms := new[row["uid"]]):
             changes.add(row["tenant"], row["context"], row["counted"], terms)
             changed.append({"uid": row["uid"], "terms": terms})
@@ -43,9 +44,9 @@ async def drop_terms(run: RunStatement, tenant: str, uids: Iterable[str]) -> Non
         scopes |= {TermScope(tenant, row["context"]), TermScope(tenant, "")}
     tables = changes.tables()
     for scope in sorted(scopes):  # also of those that did not count any more: merged, differences cancel out
-        records = await lock_records(run, scope)
+        records = await _lock_records(run, scope)
         stored = [TermTable.load(row["passages"], row["counts"]) for row in records]
-        await replace_records(run, scope, records, TermTable.sum([*stored, tables.get(scope, TermTable())]))
+        await _replace_records(run, scope, records, TermTable.sum([*stored, tables.get(scope, TermTable())]))
 
 
 async def merge_records(database: Neo4jDatabase, scopes: Sequence[TermScope]) -> None:
@@ -56,7 +57,7 @@ async def merge_records(database: Neo4jDatabase, scopes: Sequence[TermScope]) ->
 
 async def _merge(run: RunStatement, scope: TermScope) -> None:
     by_level: dict[int, list[Any]] = {}
-    for row in await lock_records(run, scope):
+    for row in await _lock_records(run, scope):
         by_level.setdefault(row["level"], []).append(row)
     dropped: list[str] = []
     level, table = 0, TermTable()
@@ -69,14 +70,33 @@ async def _merge(run: RunStatement, scope: TermScope) -> None:
         await _add(run, {scope: table}, level)
 
 
-async def lock_records(run: RunStatement, scope: TermScope) -> Sequence[Any]:
+async def recount(run: RunStatement, scope: TermScope) -> None:
+    """Make the counts of a scope those of its passages."""
+    stored = await _lock_records(run, scope)
+    total, after = TermTable(), ""
+    while rows := await run(term_counts.ALL_COUNTED, after=after, limit=_PAGE):
+        total = TermTable.sum([total, sum_of_passages(_of(scope, rows))])
+        after = rows[-1]["uid"]
+    await _replace_records(run, scope, stored, total)
+
+
+def _of(scope: TermScope, rows: Sequence[Any]) -> list[bytes]:
+    """Return the packed terms of the Chunks of a scope."""
+    return [
+        row["counted"]
+        for row in rows
+        if row["counted"] and row["tenant"] == scope.tenant and scope.context in {"", row["context"]}
+    ]
+
+
+async def _lock_records(run: RunStatement, scope: TermScope) -> Sequence[Any]:
     """Return the records of a scope; nobody else replaces them until the transaction ends."""
     key = term_scope_key(*scope)
-    await run(term_counts.LOCK, record=f"terms:{key}")
+    await run(term_counts.LOCK_SCOPE, record=f"terms:{key}")
     return await run(term_counts.RECORDS, scope=key)
 
 
-async def replace_records(run: RunStatement, scope: TermScope, records: Sequence[Any], total: TermTable) -> None:
+async def _replace_records(run: RunStatement, scope: TermScope, records: Sequence[Any], total: TermTable) -> None:
     """Replace the records of a scope by one, at the level that its size has by merging."""
     await run(term_counts.DROP, records=[row["record"] for row in records])
     if not total.is_empty:

@@ -248,14 +248,10 @@ def read_passages(connection: sqlite3.Connection, after: bytes, limit: int) -> l
     return _points(connection, "0, k.uid, 'upsert', 0", "node k", where, (after, limit))
 
 
-def read_by_key(connection: sqlite3.Connection, after: int, limit: int) -> tuple[list[PendingPoint], int]:
-    """Return the next Chunks by their keys as pending points, and the last key; at the end none, and the same key."""
-    sql = "SELECT pk FROM node WHERE pk > ? AND label = 'Chunk' ORDER BY pk LIMIT ?"
-    keys = [pk for (pk,) in connection.execute(sql, (after, limit))]
-    if not keys:
-        return [], after
-    where = f"k.pk IN ({marks(len(keys))})"
-    return _points(connection, "0, k.uid, 'upsert', 0", "node k", where, keys), keys[-1]
+def read_chunks(connection: sqlite3.Connection, uids: Sequence[str]) -> list[PendingPoint]:
+    """Return these Chunks as pending points; unknown uids are left out."""
+    where = f"k.label = 'Chunk' AND k.uid IN ({marks(len(uids))})"
+    return _points(connection, "0, k.uid, 'upsert', 0", "node k", where, [pack(uid) for uid in uids])
 
 
 def _points(

@@ -282,8 +282,7 @@ TABLES = """
 """
 """Triggers call functions of this program (``SqliteDatabase.connect``)."""
 MIGRATIONS: tuple[str, ...] = (
-    # 23: counts of terms (``vicw_stores.term_counts``). A passage of an earlier program is counted later, up to the key
-    # in ``counting``.
+    # 23: counts of terms (``vicw_stores.term_counts``). The passages are counted by the conversion of their words.
     """
     CREATE TABLE passage_terms (node INTEGER PRIMARY KEY REFERENCES node (pk), terms BLOB NOT NULL) STRICT;
     -- An id is never used again: records are cached by it.
@@ -296,7 +295,6 @@ MIGRATIONS: tuple[str, ...] = (
         counts BLOB NOT NULL
     ) STRICT;
     CREATE INDEX term_count_scope ON term_count (tenant, context, level, id);
-    INSERT INTO meta SELECT 'counting', '0' WHERE EXISTS (SELECT 1 FROM node WHERE label = 'Chunk');
     """,
 )
 

@@ -1,16 +1,15 @@
-"""Term statistics on SQLite: the counts of a question's terms, and the upkeep of the counts."""
+"""Term statistics on SQLite: the counts of a question's terms, and what checks find wrong in the counts."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import batched
 
 from vicw_shared.ports import PendingPoint, TermFrequencies, TermScope
-from vicw_shared.telemetry.engines import measured
-from vicw_stores.sqlite.database import SqliteDatabase, Writer
-from vicw_stores.sqlite.outbox_rows import read_by_key
 from vicw_stores.sqlite.rows import marks
-from vicw_stores.sqlite.term_counts import put_terms, read_records, read_terms, replace_records
+from vicw_stores.sqlite.stored_words import read_converted
+from vicw_stores.sqlite.term_counts import read_records, read_terms, replace_records
 from vicw_stores.term_counts import (
     Checksum,
     TermRecords,
@@ -21,8 +20,7 @@ from vicw_stores.term_counts import (
     wrong_terms,
 )
 
-_COUNTING = "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'counting'"
-"""The last passage of an earlier program that was counted; no row: all are."""
+_PAGE = 1000
 _PASSAGES = (
     "SELECT n.tenant, n.context, t.terms FROM passage_terms t JOIN node n ON n.pk = t.node "
     "WHERE length(t.terms) > 0 AND ifnull(n.tenant = :tenant AND :context IN (n.context, ''), 1)"
@@ -55,60 +53,29 @@ def read_frequencies(
     return frequencies_of(records.counts(listed, read, terms))
 
 
-@measured("sqlite")
-class SqliteTermUpkeep:
-    """TermUpkeep over the database of a graph."""
-
-    def __init__(self, database: SqliteDatabase, write: Writer) -> None:
-        self._database = database
-        self._write = write
-
-    async def count_terms(self, *, limit: int) -> int:
-        def work(connection: sqlite3.Connection) -> int:
-            row = connection.execute(_COUNTING).fetchone()
-            if row is None:
-                return 0
-            points, last = read_by_key(connection, row[0], limit)
-            put_terms(connection, points)
-            if points:
-                connection.execute("UPDATE meta SET value = ? WHERE key = 'counting'", (str(last),))
-            else:
-                connection.execute("DELETE FROM meta WHERE key = 'counting'")
-            return len(points)
-
-        if await self._database.read(lambda c: c.execute(_COUNTING).fetchone()) is None:
-            return 0
-        return await self._write(work)
-
-    async def wrong_terms(self, points: Sequence[PendingPoint]) -> set[str]:
-        return wrong_terms(points, await self._database.read(lambda c: read_terms(c, points)))
-
-    async def wrong_counts(self) -> list[TermScope]:
-        def work(connection: sqlite3.Connection) -> list[TermScope]:
-            connection.execute("BEGIN")
-            try:
-                checksum = Checksum()
-                for tenant, context, terms in connection.execute(_PASSAGES, {"tenant": None, "context": None}):
-                    checksum.add_passage(tenant, context, terms)
-                for tenant, context, passages, counts in connection.execute(
-                    "SELECT tenant, context, passages, counts FROM term_count"
-                ):
-                    checksum.subtract(TermScope(tenant, context), TermTable.load(passages, counts))
-                return checksum.wrong()
-            finally:
-                connection.execute("COMMIT")
-
-        return await self._database.read(work)
-
-    async def recount(self, scope: TermScope) -> None:
-        def work(connection: sqlite3.Connection) -> None:
-            rows = connection.execute(_PASSAGES, scope._asdict())
-            total = sum_of_passages(_terms(rows))
-            replace_records(connection, scope, read_records(connection, scope), total)
-
-        await self._write(work)
+def read_wrong_terms(connection: sqlite3.Connection, points: Sequence[PendingPoint]) -> set[str]:
+    """Return the passages whose stored terms are not those of their text; none while words are converted."""
+    if read_converted(connection) is not None:
+        return set()
+    return wrong_terms(points, read_terms(connection, points))
 
 
-def _terms(rows: sqlite3.Cursor) -> Iterator[bytes]:
-    for _, _, terms in rows:
-        yield terms
+def read_wrong_counts(connection: sqlite3.Connection) -> list[TermScope]:
+    """Return the scopes whose counts are not those of their passages."""
+    checksum = Checksum()
+    connection.execute("BEGIN")
+    try:
+        for page in batched(connection.execute(_PASSAGES, {"tenant": None, "context": None}), _PAGE):
+            checksum.add_passages(page)
+        rows = connection.execute("SELECT tenant, context, passages, counts FROM term_count")
+        for tenant, context, passages, counts in rows:
+            checksum.subtract(TermScope(tenant, context), TermTable.load(passages, counts))
+    finally:
+        connection.execute("COMMIT")
+    return checksum.wrong()
+
+
+def recount(connection: sqlite3.Connection, scope: TermScope) -> None:
+    """Make the counts of a scope those of its passages."""
+    rows = connection.execute(_PASSAGES, scope._asdict())
+    replace_records(connection, scope, read_records(connection, scope), sum_of_passages(terms for *_, terms in rows))

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from itertools import batched
+from typing import Any
 
 from support.stores.graph_records import AT, Graph, edge, node, put
 from vicw_core.index import sparse
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import MAX_CONTEXTS, GraphTransaction, Passages, TermCounts, TermScope
 from vicw_shared.uids import make_uid
+from vicw_stores.neo4j import Neo4jGraphStore
+from vicw_stores.neo4j.keys import term_scope_key
+from vicw_stores.sqlite import SqliteGraphStore
 from vicw_stores.term_counts import MERGED
 
 WORDS = ["amulet", "river", "snow", "letter"]
@@ -20,7 +25,7 @@ def term(word: str) -> int:
     return index
 
 
-async def store(graph: Graph, name: str, text: str, *, tenant: str = "t", context: str = "c", **fields: object) -> None:
+async def store(graph: Graph, name: str, text: str, *, tenant: str = "t", context: str = "c", **fields: Any) -> None:
     """Store an item with one passage, and index it."""
     chunk = replace(node(name, Label.CHUNK, text=text), tenant=tenant, context=context, uid=make_uid(name, "passage"))
     item = node(name, content_hash="h", qdrant_id=chunk.uid, **fields)
@@ -123,7 +128,7 @@ async def test_counts_follow_any_sequence_of_changes(graph: Graph) -> None:
         if step % 5 == 0:
             expected = len(live), *(sum(word in text for text in live.values()) for word in WORDS)
             assert await counts(graph, "c") == await counts(graph) == expected
-    assert await graph.term_upkeep.wrong_counts() == []
+    assert await graph.audit.wrong_counts() == []
     await drop(graph, *live)
     assert await counts(graph) == (0, 0, 0, 0, 0)
 
@@ -135,11 +140,11 @@ async def test_lost_counts_are_found_and_made_again(graph: Graph) -> None:
     before = await counts(graph, "a"), await counts(graph, "b"), await counts(graph)
     await forget_counts(graph, TermScope("t", "b"))
     await forget_counts(graph, TermScope("t", ""))
-    wrong = await graph.term_upkeep.wrong_counts()
+    wrong = await graph.audit.wrong_counts()
     assert wrong == [TermScope("t", ""), TermScope("t", "b")]
     for scope in wrong:
-        await graph.term_upkeep.recount(scope)
-    assert await graph.term_upkeep.wrong_counts() == []
+        await graph.outbox.recount(scope)
+    assert await graph.audit.wrong_counts() == []
     assert (await counts(graph, "a"), await counts(graph, "b"), await counts(graph)) == before
 
 
@@ -149,40 +154,33 @@ async def test_passages_of_an_earlier_program_are_counted_by_pages(graph: Graph)
     await as_of_an_earlier_program(graph)
     assert await counts(graph) == (0, 0, 0, 0, 0)
     passages = await graph.scan(Passages(), limit=99)
-    assert len(await graph.term_upkeep.wrong_terms(passages)) == 7
+    assert len(await graph.audit.wrong_terms(passages)) == 7
     await store(graph, "7", "snow")  # this program counts it itself
-    assert await graph.term_upkeep.count_terms(limit=3) == 3
-    assert await graph.term_upkeep.count_terms(limit=3) == 3
-    while await graph.term_upkeep.count_terms(limit=3):
-        pass
+    chunks = sorted(point.point_id for point in await graph.scan(Passages(), limit=99))
+    assert await graph.words.lock("me", seconds=60)
+    for page in (*batched(chunks, 3), chunks[-2:]):
+        assert await graph.words.renew(page, holder="me")
     assert await counts(graph) == await counts(graph, "c") == (8, 5, 2, 1, 0)
-    assert await graph.term_upkeep.wrong_terms(passages) == set()
-    assert await graph.term_upkeep.count_terms(limit=3) == 0
+    assert await graph.audit.wrong_terms(passages) == set()
+    assert await graph.audit.wrong_counts() == []
 
 
 async def forget_counts(graph: Graph, scope: TermScope) -> None:
     """Lose a scope's counts."""
-    if hasattr(graph, "types") or graph.__class__.__name__.startswith("Neo4j"):
-        from vicw_stores.neo4j.keys import term_scope_key
-
+    if isinstance(graph, Neo4jGraphStore):
         query = "MATCH (r:Entity) WHERE r.counts_of = $scope DELETE r"
-        await graph._database.write(lambda run: run(query, scope=term_scope_key(*scope)))  # type: ignore[attr-defined]
-    else:
-        sql = "DELETE FROM term_count WHERE tenant = ? AND context = ?"
-        await graph._database.write(lambda c: c.execute(sql, scope))  # type: ignore[attr-defined]
+        await graph._database.write(lambda run: run(query, scope=term_scope_key(*scope)))
+        return
+    assert isinstance(graph, SqliteGraphStore)
+    sql = "DELETE FROM term_count WHERE tenant = ? AND context = ?"
+    await graph._database.write(lambda c: c.execute(sql, scope))
 
 
 async def as_of_an_earlier_program(graph: Graph) -> None:
-    """Make the store what it was before terms were counted, at the start of this program."""
-    if graph.__class__.__name__.startswith("Neo4j"):
-        for query in (
-            "MATCH (r:Entity) WHERE r.counts_of IS NOT NULL DELETE r",
-            "MATCH (k:Chunk) REMOVE k.counted",
-            "MATCH (s:Entity {record: 'store'}) SET s.counting = ''",
-        ):
-            await graph._database.write(lambda run, query=query: run(query))  # type: ignore[attr-defined,misc]
-    else:
-        script = (
-            "DELETE FROM term_count; DELETE FROM passage_terms; INSERT OR REPLACE INTO meta VALUES ('counting', '0');"
-        )
-        await graph._database.write(lambda c: c.executescript(script))  # type: ignore[attr-defined]
+    """Make the store one whose terms are not counted."""
+    if isinstance(graph, Neo4jGraphStore):
+        await graph._database.write(lambda run: run("MATCH (r:Entity) WHERE r.counts_of IS NOT NULL DELETE r"))
+        await graph._database.write(lambda run: run("MATCH (k:Chunk) REMOVE k.counted"))
+        return
+    assert isinstance(graph, SqliteGraphStore)
+    await graph._database.write(lambda c: c.executescript("DELETE FROM term_count; DELETE FROM passage_terms;"))

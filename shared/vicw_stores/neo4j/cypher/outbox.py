@@ -116,6 +116,11 @@ PASSAGES = (
     f"{_WITH_ITEM} RETURN 'upsert' AS kind, 0 AS seq, 0 AS tries, {_ENTRY_COLUMNS} ORDER BY uid"
 )
 
+PASSAGES_OF = (
+    f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid IN $uids "
+    f"{_WITH_ITEM} RETURN 'upsert' AS kind, 0 AS seq, 0 AS tries, {_ENTRY_COLUMNS}"
+)
+
 _POINT = (
     f"UNWIND $points AS point MATCH (k:Chunk) {_BY_UID} WHERE k.uid = point.uid {locked('k')} "
     f"WITH k, point, {NOW} AS now, k.seq = point.seq AS same "

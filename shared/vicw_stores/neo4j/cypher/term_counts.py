@@ -14,10 +14,7 @@ UNCHANGED = (
 )
 """A Chunk that has changed since it was read is counted when its newer entry is acknowledged."""
 
-UNCOUNTED = (
-    f"UNWIND $points AS point MATCH (k:Chunk) {_BY_UID} WHERE k.uid = point.uid {locked('k')} "
-    f"WITH k WHERE k.counted IS NULL {_COUNTED}"
-)
+LOCK_COUNTED = f"UNWIND $uids AS uid MATCH (k:Chunk) {_BY_UID} WHERE k.uid = uid {locked('k')} WITH k {_COUNTED}"
 
 SET_COUNTED = f"UNWIND $rows AS row MATCH (k:Chunk) {_BY_UID} WHERE k.uid = row.uid SET k.counted = row.terms"
 
@@ -35,7 +32,7 @@ ADD = (
     "RETURN scope, COUNT { MATCH (s:Entity) WHERE s.counts_of = scope AND s.level = level } AS count"
 )
 
-LOCK = f"MERGE (l:Entity {{record: $record}}) ON CREATE SET l.subtype = 'counter' {locked('l')}"
+LOCK_SCOPE = f"MERGE (l:Entity {{record: $record}}) ON CREATE SET l.subtype = 'counter' {locked('l')}"
 """Only mergers take it: records are added without waiting."""
 
 _ROW = "r.record AS record, r.level AS level, r.passages AS passages, r.counts AS counts"
@@ -60,8 +57,3 @@ ALL_RECORDS = (
     f"MATCH (r:Entity) {_BY_SCOPE} WHERE r.counts_of IN $scopes "
     f"RETURN r.counts_tenant AS tenant, r.counts_context AS context, {_ROW}"
 )
-
-COUNTING = f"MATCH (s:Entity) {seek('s', 'Entity', 'record')} WHERE s.record = 'store' RETURN s.counting AS last"
-
-SET_COUNTING = f"MATCH (s:Entity) {seek('s', 'Entity', 'record')} WHERE s.record = 'store' SET s.counting = $last"
-"""The last Chunk of an earlier program that was counted; without it all are."""
