@@ -82,5 +82,6 @@ def _renew(connection: sqlite3.Connection, chunks: Sequence[str]) -> None:
         f"WHERE k.uid IN ({marks(len(chunks))}) AND k.label = 'Chunk'",
         tuple(map(pack, chunks)),
     ).fetchall()
-    entries = [(head_words(*head) if head[0] is not None else "", text_words(text), pk) for pk, text, *head in rows]
-    connection.executemany("UPDATE fulltext SET head = ?, text = ? WHERE rowid = ?", entries)
+    # Without an item of its own, a consolidated one's first passage keeps the head that it had.
+    entries = [(head_words(*head) if head[0] is not None else None, text_words(text), pk) for pk, text, *head in rows]
+    connection.executemany("UPDATE fulltext SET head = ifnull(?, head), text = ? WHERE rowid = ?", entries)

@@ -8,13 +8,11 @@ from itertools import batched
 from typing import Any
 
 from support.stores.graph_records import AT, Graph, edge, node, put
+from support.stores.term_counts import lose_all_counts, lose_counts
 from vicw_core.index import sparse
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import MAX_CONTEXTS, GraphTransaction, Passages, TermCounts, TermScope
 from vicw_shared.uids import make_uid
-from vicw_stores.neo4j import Neo4jGraphStore
-from vicw_stores.neo4j.keys import term_scope_key
-from vicw_stores.sqlite import SqliteGraphStore
 from vicw_stores.term_counts import MERGED
 
 WORDS = ["amulet", "river", "snow", "letter"]
@@ -138,8 +136,8 @@ async def test_lost_counts_are_found_and_made_again(graph: Graph) -> None:
         await store(graph, str(number), f"{WORDS[number % 4]} {number}", context="ab"[number % 2])
     await store(graph, "other", "amulet", tenant="u")
     before = await counts(graph, "a"), await counts(graph, "b"), await counts(graph)
-    await forget_counts(graph, TermScope("t", "b"))
-    await forget_counts(graph, TermScope("t", ""))
+    await lose_counts(graph, TermScope("t", "b"))
+    await lose_counts(graph, TermScope("t", ""))
     wrong = await graph.audit.wrong_counts()
     assert wrong == [TermScope("t", ""), TermScope("t", "b")]
     for scope in wrong:
@@ -151,7 +149,7 @@ async def test_lost_counts_are_found_and_made_again(graph: Graph) -> None:
 async def test_passages_of_an_earlier_program_are_counted_by_pages(graph: Graph) -> None:
     for number in range(7):
         await store(graph, str(number), "amulet" if number < 5 else "river")
-    await as_of_an_earlier_program(graph)
+    await lose_all_counts(graph)
     assert await counts(graph) == (0, 0, 0, 0, 0)
     passages = await graph.scan(Passages(), limit=99)
     assert len(await graph.audit.wrong_terms(passages)) == 7
@@ -163,24 +161,3 @@ async def test_passages_of_an_earlier_program_are_counted_by_pages(graph: Graph)
     assert await counts(graph) == await counts(graph, "c") == (8, 5, 2, 1, 0)
     assert await graph.audit.wrong_terms(passages) == set()
     assert await graph.audit.wrong_counts() == []
-
-
-async def forget_counts(graph: Graph, scope: TermScope) -> None:
-    """Lose a scope's counts."""
-    if isinstance(graph, Neo4jGraphStore):
-        query = "MATCH (r:Entity) WHERE r.counts_of = $scope DELETE r"
-        await graph._database.write(lambda run: run(query, scope=term_scope_key(*scope)))
-        return
-    assert isinstance(graph, SqliteGraphStore)
-    sql = "DELETE FROM term_count WHERE tenant = ? AND context = ?"
-    await graph._database.write(lambda c: c.execute(sql, scope))
-
-
-async def as_of_an_earlier_program(graph: Graph) -> None:
-    """Make the store one whose terms are not counted."""
-    if isinstance(graph, Neo4jGraphStore):
-        await graph._database.write(lambda run: run("MATCH (r:Entity) WHERE r.counts_of IS NOT NULL DELETE r"))
-        await graph._database.write(lambda run: run("MATCH (k:Chunk) REMOVE k.counted"))
-        return
-    assert isinstance(graph, SqliteGraphStore)
-    await graph._database.write(lambda c: c.executescript("DELETE FROM term_count; DELETE FROM passage_terms;"))
