@@ -142,7 +142,7 @@ def _duplicate(keys: LookupKeys, stored_texts: StoredTexts, min_chars: int) -> D
 
 def _copy_source(keys: LookupKeys, stored_texts: StoredTexts, min_chars: int) -> DuplicateSource | None:
     length = len(plain(keys.item.text))
-    for source, passages in stored_texts.items_with(keys.whole):
+    for source, passages in stored_texts.items_with(keys.whole, keys.item.text):
         if source.context != stored_texts.context:
             continue
         if length >= _min_length(keys.item, source, min_chars) and stored_texts.may_link(keys.item, source):
