@@ -10,6 +10,7 @@ import structlog
 
 from vicw_core.archive.import_marker import require_no_import
 from vicw_core.background import in_thread, start_background_task
+from vicw_core.index.conversion import WordConversion
 from vicw_embedding.process.supervisor import EmbeddingProcess
 from vicw_ingest.expiry.service import Expiry
 from vicw_ingest.index.service import Indexer
@@ -236,8 +237,13 @@ class Standalone:
         if self.extractor is not None:
             start_background_task(self.extractor.run(), self._stack, "extractor")
         start_background_task(rebuild(self.graph, self.indexes, self._mark_compared), self._stack, "rebuilding")
+        start_background_task(self._word_conversion().run(), self._stack, "words")
         self._stack.push_async_callback(self._jobs.close)
         self._jobs.start()
+
+    def _word_conversion(self) -> WordConversion:
+        indexes = throttled_indexes(self.indexes, self._throttle)
+        return WordConversion(throttled(self.graph, self._throttle), indexes.open_vectors, self.indexes.refresh)
 
     def _job_work(self) -> Iterator[Work]:
         from vicw_standalone import scheduled_jobs  # slow to import
@@ -267,6 +273,7 @@ class Standalone:
             self.settings.retrieval,
             self._outage,
             rebuilding=self.indexes.rebuilding is not None,
+            converting=self.indexes.models.converting,
             loading=not self.indexes.is_open or self.embedders.is_loading(index.model),
             words=self.graph if index.model == NO_MODEL else None,
             registry=self.registry,

@@ -19,7 +19,7 @@ from vicw_shared.clock import to_ms
 from vicw_shared.errors import FatalError, RetryableError, VicwError
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import LIGHT
-from vicw_shared.ports import Embedder, Lane, PendingPoint, Point
+from vicw_shared.ports import Embedder, Lane, PendingPoint, Point, SparseVector
 from vicw_shared.text import fold_case
 
 _PATIENCE = 3
@@ -94,6 +94,16 @@ def _lexical(chunk: Node, source: Node) -> str:
     return f"{head}: {chunk.text}" if head else chunk.text or ""
 
 
+def _sparse(chunk: Node, source: Node) -> SparseVector:
+    return encode_document(_lexical(chunk, source))
+
+
+def sparse_of(part: PendingPoint) -> SparseVector:
+    """Return the sparse vector of a passage."""
+    assert part.chunk is not None
+    return _sparse(part.chunk, part.text_source)
+
+
 def lexical_point(part: PendingPoint) -> Point:
     """Return the point of a passage without a dense vector: it is found by its words only."""
     return _point(part, part.text_source, None)
@@ -107,7 +117,7 @@ def point_of(part: PendingPoint, vector: NDArray[np.float32]) -> Point:
 def _point(part: PendingPoint, source: Node, vector: NDArray[np.float32] | None) -> Point:
     assert part.chunk is not None
     has_words = vector is None or part.chunk.label is Label.CHUNK
-    sparse = encode_document(_lexical(part.chunk, source)) if has_words else None
+    sparse = _sparse(part.chunk, source) if has_words else None
     return Point(part.point_id, vector, sparse, _payload(part, source))
 
 

@@ -62,6 +62,7 @@ from vicw_shared.ports.transaction import (
     Receipts,
 )
 from vicw_shared.ports.vectors import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery, VectorStore, WordIndex
+from vicw_shared.ports.words import StoredWords
 
 __all__ = [
     "MAX_UNEXPECTED",
@@ -138,6 +139,7 @@ __all__ = [
     "Steps",
     "Store",
     "StoreRecord",
+    "StoredWords",
     "TextHit",
     "UnindexedCounts",
     "Use",

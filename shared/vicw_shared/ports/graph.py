@@ -24,6 +24,7 @@ from vicw_shared.ports.scan import Scans
 from vicw_shared.ports.scope import Scope
 from vicw_shared.ports.sleep import SleepLog
 from vicw_shared.ports.transaction import Direction, GraphTransaction, Receipt
+from vicw_shared.ports.words import StoredWords
 
 Spread = tuple[str, Direction]
 """An edge type and the direction in which it is followed."""
@@ -237,4 +238,9 @@ class Store(GraphStore, Protocol):
     @property
     def uses(self) -> Uses:
         """Usage counts of items."""
+        ...
+
+    @property
+    def words(self) -> StoredWords:
+        """The version of the words of the full text, and their conversion."""
         ...

@@ -42,6 +42,7 @@ from vicw_stores.neo4j.rows import Properties, by_uid, gathered, item_ref, nodes
 from vicw_stores.neo4j.scans import Neo4jScans
 from vicw_stores.neo4j.schema import prepare
 from vicw_stores.neo4j.steps import Neo4jSleepLog
+from vicw_stores.neo4j.stored_words import Neo4jWords
 from vicw_stores.neo4j.text import query_of
 from vicw_stores.neo4j.transaction import Neo4jTransaction
 
@@ -60,6 +61,7 @@ class Neo4jGraphStore(Neo4jScans):
         self.log = Neo4jSleepLog(database)
         self.erasures = Neo4jErasures(database)
         self.uses = Neo4jUses(database)
+        self.words = Neo4jWords(database)
 
     @classmethod
     async def open(

@@ -48,6 +48,7 @@ from vicw_stores.sqlite.rows import NODE_COLUMNS, marks, node_of, pack
 from vicw_stores.sqlite.scans import SqliteScans
 from vicw_stores.sqlite.schema import migrate, require_current
 from vicw_stores.sqlite.steps import SqliteSleepLog
+from vicw_stores.sqlite.stored_words import SqliteWords, record_current
 from vicw_stores.sqlite.transaction import SqliteTransaction
 from vicw_stores.sqlite.uses import SqliteUses
 from vicw_stores.sqlite.words import Domains
@@ -83,7 +84,10 @@ class SqliteGraphStore(SqliteScans):
         cache = ReadCache(0 if beside else cached_nodes)
 
         def prepare(connection: sqlite3.Connection) -> None:
+            (is_new,) = connection.execute("SELECT count(*) = 0 FROM sqlite_schema").fetchone()
             (require_current if beside else migrate)(connection)
+            if is_new:
+                record_current(connection)
             cache.watch(connection)
 
         database = SqliteDatabase(data_dir.path / GRAPH, prepare, mapped_mb=mapped_mb)
@@ -98,6 +102,7 @@ class SqliteGraphStore(SqliteScans):
         self.log = SqliteSleepLog(database, write)
         self.erasures = SqliteErasures(database, write)
         self.uses = SqliteUses(database, write)
+        self.words = SqliteWords(database, write)
 
     async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:
         self._data_dir.require_room()
