@@ -51,7 +51,7 @@ def test_the_model_gives_contrary_texts_near_vectors(minilm: MiniLmEmbedder, one
 
 
 def test_a_text_of_many_windows_is_read_to_its_end(minilm: MiniLmEmbedder) -> None:
-    start = "日本語の文章を書く。" * 80  # noqa: RUF001
+    start = "日本語の文章を書く。" * 80
     assert len(minilm.model.tokenize(start)) > 3 * minilm.model.context_length
     plain = minilm.vector(start)
     assert float(plain @ minilm.vector(start + "The ferry sank off the northern cape.")) < 0.999

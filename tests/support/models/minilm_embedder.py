@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Sequence
 
 import numpy as np
-import vicw_minilm
 from numpy.typing import NDArray
 
+import vicw_minilm
 from support.fakes.hash_embedder import HashEmbedder
 from vicw_core.index.wrapper import WRAPPER_VERSION
 from vicw_embedding.engine import windows

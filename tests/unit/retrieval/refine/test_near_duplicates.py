@@ -87,7 +87,7 @@ def test_resemblance_is_the_shingle_share_and_requires_equal_numbers() -> None:
     assert one.resembles(other, 0.6)
     assert not one.resembles(other, 0.61), "3 shared of 5"
     assert not Shingles("a b c d e 1").resembles(Shingles("a b c d e 2"), 0.1)
-    for one_end, other_end in [("👍", "👎"), ("-5", "5"), ("5 %", "5"), ("sure?", "sure."), ("3 €", "3 $"), ("IT", "it")]:
+    for one_end, other_end in [("👍", "👎"), ("-5", "5"), ("5 %", "5"), ("a?", "a."), ("3 €", "3 $"), ("IT", "it")]:
         assert not Shingles(f"a b c d e {one_end}").resembles(Shingles(f"a b c d e {other_end}"), 0.1)
         assert Shingles(f"a b c d e {one_end}").resembles(Shingles(f"A b c d e {one_end}."), 0.9)
     assert near_duplicates([("x", 1, []), ("y", 1, [])], least=0.1, chars=0) == {}
