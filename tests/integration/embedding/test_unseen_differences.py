@@ -1,4 +1,4 @@
-"""Differences that the default model does not see, and what VICW decides all the same: by words, never by vectors alone."""
+"""Differences that the default model does not see: VICW decides by words there, never by vectors alone."""
 
 from __future__ import annotations
 
