@@ -13,7 +13,7 @@ import structlog
 
 from vicw_core.graph.canonical import canonical
 from vicw_retrieval.access.visibility import Visibility, known_by, texts_of
-from vicw_retrieval.causal_chains.model import ChainDirection
+from vicw_retrieval.causal_chains.model import CAUSAL_CHAINS, ChainDirection
 from vicw_retrieval.causal_chains.service import ChainQuery, find_chains
 from vicw_retrieval.channels.tags import Associate
 from vicw_retrieval.intent.analysis import direction_of
@@ -21,6 +21,7 @@ from vicw_retrieval.model.consolidated import read_parts, with_adjacent
 from vicw_retrieval.model.neighbourhood import Neighbourhood
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.ranking.fusion import Candidate
+from vicw_retrieval.request.hop_limit import HopLimit
 from vicw_retrieval.request.stages import StageRun
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.names import is_named_node
@@ -29,7 +30,6 @@ from vicw_shared.wire.retrieve import RetrieveRequest
 
 _log = structlog.get_logger()
 EXPAND = "expand"
-CAUSAL_CHAINS = "causal_chains"
 _FANOUT = 20
 _MAX_EXTRACTED = 100
 _SPREADS = (
@@ -128,9 +128,9 @@ async def _with_chains(
 ) -> Neighbourhood:
     """Return ``around`` with the causal chains from the results; unchanged if the graph fails."""
     settings, known = ports.settings, known_by(ports.registry)
-    with stages.run(CAUSAL_CHAINS):
-        seconds = ports.deadline.extra_seconds(settings.chain_ms)
-        asked = ChainQuery(query, scope, direction, known, settings, seconds)
+    with stages.spread(CAUSAL_CHAINS, ports.deadline, settings.spread_ms) as seconds:
+        hop_limit = HopLimit(settings.hop_edges, stages.bounded)
+        asked = ChainQuery(query, scope, direction, known, settings, hop_limit, seconds)
         found = await find_chains(asked, ports.graph, ports.registry, results, around.nodes)
         if not found.in_time:
             stages.degraded.append(CAUSAL_CHAINS)
