@@ -47,6 +47,7 @@ _INDEXES: dict[str, str] = {
     "vicw_entity_ends": "FOR (n:Entity) ON (n.ends_at)",
     "vicw_term_home": "FOR (n:Entity) ON (n.term, n.home)",
     "vicw_term_place": "FOR (n:Entity) ON (n.place)",
+    "vicw_term_counts": "FOR (n:Entity) ON (n.counts_of)",
     "vicw_term_begins": "FOR (n:Entity) ON (n.begins)",
 }
 _TEXT = (
