@@ -16,7 +16,7 @@ from aiohttp.test_utils import TestServer
 from support.fakes.hash_embedder import HashEmbedder
 from support.generators.retrieval_set import CODE, TALES, write_set
 from support.stores.memory import settings_for
-from vicw_bench.busy_loops import busy_loops
+from vicw_bench.fidelity.busy_loops import busy_loops
 from vicw_bench.fidelity.measure import (
     ABLATION,
     AS_SET,

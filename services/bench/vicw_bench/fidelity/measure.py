@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
-from vicw_bench.busy_loops import busy_loops
+from vicw_bench.fidelity.busy_loops import busy_loops
 from vicw_bench.fidelity.names import BY_NAMES, ask_by_names
 from vicw_bench.filling import Filled, fill, read_marker, write_marker
 from vicw_bench.metrics import Answered, Scores, by_category, score
