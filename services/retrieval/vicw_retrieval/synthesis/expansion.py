@@ -112,7 +112,8 @@ async def _read_around(
         with stages.isolate(EXPAND):
             proofs = [candidate.passages[0][0] for candidate in top]
             async with asyncio.timeout(ports.deadline.extra_seconds(ports.settings.graph_ms)):
-                around = await expand(ports.graph, scope, uids, proofs, known_by(ports.registry))
+                most_edges = ports.settings.hop_edges
+                around = await expand(ports.graph, scope, uids, proofs, known_by(ports.registry), most_edges)
                 return await with_adjacent(ports.graph, scope, top, around)
     return Neighbourhood(nodes=await ports.graph.nodes(scope.tenant, uids))
 
@@ -160,15 +161,21 @@ def _with_associates(around: Neighbourhood, associates: Sequence[Associate], tex
 
 
 async def expand(
-    graph: GraphStore, scope: Scope, uids: Sequence[str], proofs: Sequence[str], known_by: Sequence[Spread]
+    graph: GraphStore,
+    scope: Scope,
+    uids: Sequence[str],
+    proofs: Sequence[str],
+    known_by: Sequence[Spread],
+    most_edges: int | None = None,
 ) -> Neighbourhood:
     """Return the items ``uids`` and their neighbourhood; ``proofs`` are the uids of the found passages.
 
-    All of it is visible to ``scope``. Every edge has both its ends in it.
+    All of it is visible to ``scope``. Every edge has both its ends in it. ``most_edges`` is that of Visibility.
     """
     if not uids:
         return Neighbourhood()
-    visibility, with_past = Visibility(graph, scope), Visibility(graph, scope, ignore_validity=True)
+    visibility = Visibility(graph, scope, most_edges=most_edges)
+    with_past = Visibility(graph, scope, ignore_validity=True, most_edges=most_edges)
     nodes, neighbours, evidence = await asyncio.gather(  # on connections of their own
         graph.nodes(scope.tenant, [*uids, *proofs]),
         visibility.expand(uids, _SPREADS, _FANOUT),
