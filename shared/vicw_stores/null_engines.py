@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from vicw_shared.ports import NO_MODEL, Lane, ModelIdentity, Point, ScoreQuery, VectorHit, VectorQuery
+from vicw_shared.ports import NO_MODEL, Lane, ModelIdentity, Point, ScoreQuery, SparseVector, VectorHit, VectorQuery
 
 
 class NullVectorStore:
@@ -17,6 +17,9 @@ class NullVectorStore:
         """Do nothing."""
 
     async def set_payload(self, payloads: Mapping[str, Mapping[str, object]]) -> None:
+        """Do nothing."""
+
+    async def set_sparse(self, vectors: Mapping[str, SparseVector]) -> None:
         """Do nothing."""
 
     async def delete(self, ids: Sequence[str]) -> None:

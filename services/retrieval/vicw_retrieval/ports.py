@@ -19,6 +19,7 @@ class RetrievalPorts:
     ``rebuilding``: the vector index lacks data that the graph has. ``loading``: the embedder cannot answer yet; full
     text answers, as while rebuilding. Without vectors, ``words`` has the word statistics, and the graph's full text is
     the only channel of the first wave. A ``reranker``, if any, reorders the first results.
+    ``converting``: words of some passages are those of an earlier version, so a search by words may miss them.
     ``uses`` counts shown items. ``throttle`` makes background work yield. ``outage`` lives as long as the process.
     """
 
@@ -30,6 +31,7 @@ class RetrievalPorts:
     settings: RetrievalSettings
     outage: CircuitBreaker
     rebuilding: bool = False
+    converting: bool = field(default=False, kw_only=True)
     registry: EdgeRegistry = field(default_factory=EdgeRegistry.with_core_types)
     loading: bool = False
     words: WordIndex | None = None

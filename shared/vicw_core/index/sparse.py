@@ -20,6 +20,11 @@ import Stemmer
 from vicw_shared.ports import SparseVector
 from vicw_shared.text import unaccented
 
+VERSION = 2
+"""Version of the words that a text has: of the terms of sparse vectors, their counts, and the full text of both stores.
+
+Raise it with any change of them: existing stores are then converted while they serve (``index/conversion.py``).
+"""
 K1 = 1.2
 B = 0.75
 AVERAGE_TERMS = 60

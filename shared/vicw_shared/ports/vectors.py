@@ -76,6 +76,10 @@ class VectorStore(Protocol):
         """Replace the payloads of existing points. Unknown ids are ignored."""
         ...
 
+    async def set_sparse(self, vectors: Mapping[str, SparseVector]) -> None:
+        """Replace the sparse vectors of existing points; nothing else of them changes. Unknown ids are ignored."""
+        ...
+
     async def delete(self, ids: Sequence[str]) -> None:
         """Remove points. Unknown ids are ignored."""
         ...

@@ -28,6 +28,7 @@ from qdrant_edge import (
     MatchValue,
     Modifier,
     NestedCondition,
+    PointVectors,
     Query,
     QueryBatchRequest,
     QueryRequest,
@@ -100,6 +101,12 @@ class Shard:
         for point in self.present(list(payloads)):
             self._edge.update(UpdateOperation.overwrite_payload([point], dict(payloads[point])))
         self._empty.clear()
+
+    def set_sparse(self, vectors: Mapping[str, SparseVector]) -> None:
+        changes = [PointVectors(uid, {_SPARSE: _edge_sparse(vectors[uid])}) for uid in self.present(list(vectors))]
+        if changes:
+            self._edge.update(UpdateOperation.update_vectors(changes))
+            self._idf.clear()
 
     def delete(self, ids: Sequence[str]) -> None:
         self._update(UpdateOperation.delete_points(list(ids)))
@@ -230,8 +237,12 @@ def _edge_point(point: Point) -> EdgePoint:
     if point.dense is not None:
         vectors[_DENSE] = point.dense.tolist()
     if point.sparse is not None:
-        vectors[_SPARSE] = EdgeSparseVector(list(point.sparse.indices), list(point.sparse.values))
+        vectors[_SPARSE] = _edge_sparse(point.sparse)
     return EdgePoint(point.id, vectors, dict(point.payload))  # type: ignore[arg-type]
+
+
+def _edge_sparse(vector: SparseVector) -> EdgeSparseVector:
+    return EdgeSparseVector(list(vector.indices), list(vector.values))
 
 
 def _point(uid: object, vectors: object, payload: Mapping[str, object] | None) -> Point:
@@ -251,7 +262,7 @@ def _nearest(query: VectorQuery | ScoreQuery) -> Query | None:
         return Query.Nearest(query.dense.tolist(), using=_DENSE)
     if query.sparse is None or not query.sparse.indices:
         return None
-    return Query.Nearest(EdgeSparseVector(list(query.sparse.indices), list(query.sparse.values)), using=_SPARSE)
+    return Query.Nearest(_edge_sparse(query.sparse), using=_SPARSE)
 
 
 def _probe_idf(shard: EdgeShard, terms: Sequence[int]) -> list[float]:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from vicw_core.background import finish, in_thread
 from vicw_shared.errors import DataDirError, UnavailableError
 from vicw_shared.model import Label
-from vicw_shared.ports import Point, ScoreQuery, VectorHit, VectorQuery
+from vicw_shared.ports import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery
 from vicw_shared.telemetry.engines import measured
 from vicw_stores.conditions import LABEL
 from vicw_stores.edge.rewrite import PART, IndexCopy
@@ -99,6 +99,10 @@ class EdgeVectorStore:
                 shard.set_payload(payloads)
 
         await self._change(payloads, work)
+
+    async def set_sparse(self, vectors: Mapping[str, SparseVector]) -> None:
+        for part in batched(vectors.items(), PART):
+            await self._change([uid for uid, _ in part], partial(_set_sparse, vectors=dict(part)))
 
     async def delete(self, ids: Sequence[str]) -> None:
         def work(shards: Shards) -> None:
@@ -207,6 +211,10 @@ def _by_label(points: Sequence[Point]) -> dict[Label, list[Point]]:
 
 def _upsert(shards: Shards, label: Label, part: Sequence[Point]) -> None:
     shards[label].upsert(part)
+
+
+def _set_sparse(shards: Shards, vectors: Mapping[str, SparseVector]) -> None:
+    shards[Label.CHUNK].set_sparse(vectors)
 
 
 def _scored(shards: Shards, query: ScoreQuery) -> dict[str, float]:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from uuid import uuid4
 
+from vicw_core.index import sparse
 from vicw_shared.clock import MICROSECONDS
 from vicw_shared.errors import OverloadedError, SchemaVersionError
 from vicw_shared.model import Label
@@ -46,6 +47,7 @@ _INDEXES: dict[str, str] = {
     "vicw_entity_ends": "FOR (n:Entity) ON (n.ends_at)",
     "vicw_term_home": "FOR (n:Entity) ON (n.term, n.home)",
     "vicw_term_place": "FOR (n:Entity) ON (n.place)",
+    "vicw_term_counts": "FOR (n:Entity) ON (n.counts_of)",
     "vicw_term_begins": "FOR (n:Entity) ON (n.begins)",
 }
 _TEXT = (
@@ -138,7 +140,7 @@ async def _write_with_retries[T](database: Neo4jDatabase, work: Callable[[RunSta
 async def _migrate(run: RunStatement) -> None:
     """Apply missing migrations, with the store's record locked."""
     latest = FIRST + len(MIGRATIONS)
-    (row,) = await run(records.OPEN, store_id=uuid4().hex, schema=latest)
+    (row,) = await run(records.OPEN, store_id=uuid4().hex, schema=latest, words=sparse.VERSION)
     version = row["schema"]
     if version > latest:
         raise SchemaVersionError(f"The store has schema version {version}, this program knows {latest}. Upgrade VICW")

@@ -18,6 +18,7 @@ from qdrant_client.models import (
     OverwritePayloadOperation,
     PointIdsList,
     PointStruct,
+    PointVectors,
     QuantizationSearchParams,
     QueryRequest,
     Record,
@@ -105,6 +106,15 @@ class QdrantVectorStore:
                 results = await self._open.batch_update_points(self._collection, operations, wait=True)
             for result in results:
                 require_applied(result)
+
+    async def set_sparse(self, vectors: Mapping[str, SparseVector]) -> None:
+        for part in batched(vectors.items(), MAX_BATCH):
+            # Those that exist, since the server refuses the vectors of missing points.
+            present = await self.present([point for point, _ in part])
+            changes = [PointVectors(id=uid, vector={SPARSE: _sparse(one)}) for uid, one in part if uid in present]
+            if changes:
+                with translated():
+                    require_applied(await self._open.update_vectors(self._collection, changes, wait=True))
 
     async def delete(self, ids: Sequence[str]) -> None:
         for part in batched(ids, _PART):

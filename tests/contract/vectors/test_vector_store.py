@@ -353,3 +353,18 @@ async def test_present_returns_the_stored_points_of_all_tenants(vectors: VectorS
     await vectors.upsert([point(1), point(2, tenant="u")])
     assert await vectors.present([name(1), name(2), name(3)]) == {name(1), name(2)}
     assert await vectors.present([]) == set()
+
+
+async def test_set_sparse_replaces_only_the_words_of_existing_points(vectors: VectorStore) -> None:
+    await vectors.upsert([point(0, terms={1: 1.0}), point(1, terms={1: 1.0}), point(2)])
+    changed = SparseVector((2, 3), (1.0, 2.0))
+    await vectors.set_sparse({name(0): changed, name(2): changed, name(9): changed})
+    found = {}
+    for term in (1, 2):
+        query = VectorQuery(scope=scope(), limit=10, sparse=SparseVector((term,), (1.0,)))
+        found[term] = {uuid.UUID(hit.id).int for hit in await vectors.search(query)}
+    assert found == {1: {1}, 2: {0, 2}}
+    assert sorted(await dense(vectors, axis(0))) == [0, 1, 2], "the dense vectors are as they were"
+    assert (await vectors.payloads([name(0)]))[name(0)]["tenant"] == "t"
+    assert await vectors.present([name(9)]) == set()
+    await vectors.set_sparse({})

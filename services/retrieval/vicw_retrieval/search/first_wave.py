@@ -32,6 +32,8 @@ from vicw_shared.wire.retrieve import RetrieveRequest
 DOMAIN = "domain"
 EMBEDDING = "embedding"
 """Part of an answer that is degraded while the embedding model is loaded."""
+WORDS = "words"
+"""Part of an answer that is degraded while the words of an earlier version's store are converted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,8 @@ async def find_items(
     """
     query = _query_of(request, ports)
     stages.degraded.extend(one.value for one in request.channels or () if one not in query.channels)
+    if ports.converting:
+        stages.degraded.append(WORDS)
     if ports.loading:
         stages.degraded.append(EMBEDDING)
     embedder = QueryEmbedder(ports.embedder, ports.query_prefix, query.text)

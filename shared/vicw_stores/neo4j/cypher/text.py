@@ -6,6 +6,7 @@ from functools import lru_cache, reduce
 
 from vicw_shared.ports import Scope
 from vicw_stores.conditions import After, AnyOf, Condition, Group, Is, Until, scope_conditions
+from vicw_stores.neo4j.cypher.parts import seek
 from vicw_stores.neo4j.text import JOINTS
 
 INDEX = "vicw_text"
@@ -26,6 +27,14 @@ SET_HEADS = (
     "WHERE k.uid = i.qdrant_id AND (k.head IS NULL OR k.head <> head) SET k.head = head"
 )
 """Sets ``head`` of an item's first Chunk to the item's names, tags and bucket: one index covers both and the text."""
+
+WORDS = ("parts",)
+"""Properties of a Chunk that hold its words for the index."""
+CHUNKS = (
+    f"UNWIND $uids AS uid MATCH (k:Chunk) {seek('k', 'Chunk', 'uid')} WHERE k.uid = uid "
+    "RETURN elementId(k) AS key, k{.*, label: 'Chunk'} AS node, [(i)-[:EVIDENCED_BY]->(k) | elementId(i)] AS sources"
+)
+SET_WORDS = "UNWIND $rows AS row MATCH (k) WHERE elementId(k) = row.key SET k += row.words"
 
 
 @lru_cache(256)
