@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vicw_core.index import sparse
+from vicw_core.index.full_text import head_words, text_words
 from vicw_shared.clock import MICROSECONDS
 from vicw_shared.telemetry.engines import measured
 from vicw_stores.neo4j.cypher import records, text
 from vicw_stores.neo4j.database import Neo4jDatabase, RunStatement
-from vicw_stores.neo4j.rows import is_node, node_of, node_row
 
 _FIRST = 1
 """Version of the words of a store that has no record of it."""
@@ -36,10 +36,9 @@ class Neo4jWords:
         async def work(run: RunStatement) -> bool:
             if not await _record(run, max(chunks), holder):
                 return False
-            rows = [row for row in await run(text.CHUNKS, uids=list(chunks)) if is_node(row["node"])]
-            renewed = [{"key": row["key"], "words": _words(node_row(node_of(row["node"])))} for row in rows]
-            await run(text.SET_WORDS, rows=renewed)
-            await run(text.SET_HEADS, sources=[key for row in rows for key in row["sources"]])
+            rows = [_renewed(row) for row in await run(text.CHUNKS, uids=list(chunks))]
+            await run(text.SET_WORDS, rows=rows)
+            await run(text.SET_HEADS, sources=[row["item"] for row in rows if row["item"] is not None])
             return True
 
         return await self._database.write(work)
@@ -54,8 +53,14 @@ def converted_of(store: Mapping[str, Any]) -> str | None:
     return place if (store["words"] or _FIRST) == sparse.VERSION else ""
 
 
-def _words(row: Mapping[str, object]) -> dict[str, object]:
-    return {name: row.get(name) for name in text.WORDS}
+def _renewed(row: Mapping[str, Any]) -> dict[str, Any]:
+    head = row["head"]
+    return {
+        "key": row["key"],
+        "item": row["item"],
+        "words": text_words(row["text"] or ""),
+        "head_words": head_words(head["name"], head["title"], head["tags"] or (), head["bucket"]) if head else None,
+    }
 
 
 async def _record(run: RunStatement, place: str | None, holder: str) -> bool:

@@ -180,8 +180,8 @@ class SqliteGraphStore(SqliteScans):
     async def find(self, scope: Scope, text: str, limit: int) -> list[TextHit]:
         return await self._database.read(lambda c: find_passages(c, scope, text, limit))
 
-    async def rarity(self, stems: Sequence[str]) -> list[float]:
-        return await self._database.read(lambda c: rarity_of(c, stems))
+    async def rarity(self, terms: Sequence[int]) -> list[float]:
+        return await self._database.read(lambda c: rarity_of(c, terms))
 
     async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
         return await self._database.read(lambda c: self._domains.of(c, tenant, public=public))

@@ -51,11 +51,11 @@ PUT = (
     "MERGE (k:Chunk {uid: row.node.uid}) ON CREATE SET k.tenant = row.node.tenant "
     "WITH k, row WHERE k.tenant = row.node.tenant "
     f"{locked('k')} "
-    f"WITH k, row, {NOW} AS now, k.head AS head, k.held AS held, k.claimed AS claimed, k.due AS due, "
+    f"WITH k, row, {NOW} AS now, k.head_words AS head_words, k.held AS held, k.claimed AS claimed, k.due AS due, "
     f"coalesce(k.seq, {NOW}) + 1 AS seq, "
     "CASE WHEN k.pending = 'upsert' OR NOT row.node.indexed THEN 'upsert' ELSE 'payload' END AS kind "
     # ``indexed`` is not taken from the caller's copy: the Chunk may have been queued again in the meantime.
-    "SET k = row.node SET k.indexed = kind = 'payload', k.head = head, k.held = held, k.claimed = claimed, "
+    "SET k = row.node SET k.indexed = kind = 'payload', k.head_words = head_words, k.held = held, k.claimed = claimed, "
     "k.seq = seq, k.changed_at = now, k.pending = kind, "
     # The time is the same within one statement: the ordinal keeps the Chunks in order.
     "k.due = CASE WHEN held > now OR due <= now THEN due ELSE now - (size($rows) - row.ordinal) END "
