@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +96,13 @@ def _lexical(chunk: Node, source: Node) -> str:
 
 
 def _sparse(chunk: Node, source: Node) -> SparseVector:
-    return encode_document(_lexical(chunk, source))
+    return _encoded(_lexical(chunk, source))
+
+
+@lru_cache(maxsize=256)
+def _encoded(text: str) -> SparseVector:
+    """Encode a passage's words; they are counted soon after its point is made."""
+    return encode_document(text)
 
 
 def sparse_of(part: PendingPoint) -> SparseVector:
@@ -119,6 +126,17 @@ def _point(part: PendingPoint, source: Node, vector: NDArray[np.float32] | None)
     has_words = vector is None or part.chunk.label is Label.CHUNK
     sparse = _sparse(part.chunk, source) if has_words else None
     return Point(part.point_id, vector, sparse, _payload(part, source))
+
+
+def terms_of(part: PendingPoint) -> tuple[int, ...]:
+    """Return the distinct terms of a passage, as in its sparse vector; of one that is retired, or proves no item, none.
+
+    These are counted: what a search for the present may find, and nothing twice.
+    """
+    chunk, item = part.chunk, part.item
+    if chunk is None or item is None or chunk.retired_at is not None or item.retired_at is not None:
+        return ()
+    return _sparse(chunk, part.text_source).indices
 
 
 @dataclass(frozen=True, slots=True)

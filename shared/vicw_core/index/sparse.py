@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 VERSION = 2
-"""Version of the words that a text has: of the terms of sparse vectors, and of the full text of both graph stores.
+"""Version of the words that a text has: of the terms of sparse vectors, their counts, and the full text of both stores.
 
 Raise it with any change of them: existing stores are then converted while they serve (``index/conversion.py``).
 """

@@ -50,6 +50,13 @@ from vicw_shared.ports.scan import (
 )
 from vicw_shared.ports.scope import Audience, Scope
 from vicw_shared.ports.sleep import ArrivalCount, JobRun, MaintenanceStep, Outcome, SleepLog
+from vicw_shared.ports.term_counts import (
+    MAX_CONTEXTS,
+    TermCounts,
+    TermFrequencies,
+    TermScope,
+    TermStatistics,
+)
 from vicw_shared.ports.transaction import (
     Counters,
     Direction,
@@ -65,6 +72,7 @@ from vicw_shared.ports.vectors import Point, ScoreQuery, SparseVector, VectorHit
 from vicw_shared.ports.words import StoredWords
 
 __all__ = [
+    "MAX_CONTEXTS",
     "MAX_UNEXPECTED",
     "NO_MODEL",
     "ArrivalCount",
@@ -140,6 +148,10 @@ __all__ = [
     "Store",
     "StoreRecord",
     "StoredWords",
+    "TermCounts",
+    "TermFrequencies",
+    "TermScope",
+    "TermStatistics",
     "TextHit",
     "UnindexedCounts",
     "Use",

@@ -25,9 +25,10 @@ class StoredWords(Protocol):
         ...
 
     async def renew(self, chunks: Sequence[str], *, holder: str) -> bool:
-        """Make the full-text words of these Chunks anew, the next ones by uid, and record it, in one transaction.
+        """Make the full-text words of these Chunks anew, the next ones by uid, count their terms, and record it.
 
-        Unknown uids are ignored. Returns False, and changes nothing, if ``holder`` does not have the lock.
+        That is one transaction. Unknown uids are ignored. Returns False, and changes nothing, if ``holder`` does not
+        have the lock.
         """
         ...
 

@@ -47,10 +47,11 @@ _INDEXES: dict[str, str] = {
     "vicw_entity_ends": "FOR (n:Entity) ON (n.ends_at)",
     "vicw_term_home": "FOR (n:Entity) ON (n.term, n.home)",
     "vicw_term_place": "FOR (n:Entity) ON (n.place)",
+    "vicw_term_counts": "FOR (n:Entity) ON (n.counts_of)",
     "vicw_term_begins": "FOR (n:Entity) ON (n.begins)",
 }
 _TEXT = (
-    f"CREATE FULLTEXT INDEX {INDEX} IF NOT EXISTS FOR (n:Chunk) ON EACH [n.words, n.head_words, n.tenant_key] "
+    f"CREATE FULLTEXT INDEX {INDEX} IF NOT EXISTS FOR (n:Chunk) ON EACH [n.words, n.tenant_key] "
     # The words are VICW's own: nothing is left to analyse.
     "OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace', `fulltext.eventually_consistent`: false}}"
 )

@@ -8,9 +8,12 @@ from typing import Any
 from vicw_core.index import sparse
 from vicw_core.index.full_text import head_words, text_words
 from vicw_shared.clock import MICROSECONDS
+from vicw_shared.ports import TermScope
 from vicw_shared.telemetry.engines import measured
-from vicw_stores.neo4j.cypher import records, text
+from vicw_stores.neo4j.cypher import outbox, records, term_counts, text
 from vicw_stores.neo4j.database import Neo4jDatabase, RunStatement
+from vicw_stores.neo4j.outbox import point_of
+from vicw_stores.neo4j.term_counts import merge_records, put_terms
 
 _FIRST = 1
 """Version of the words of a store that has no record of it."""
@@ -33,15 +36,19 @@ class Neo4jWords:
         return bool(row["count"])
 
     async def renew(self, chunks: Sequence[str], *, holder: str) -> bool:
-        async def work(run: RunStatement) -> bool:
+        async def work(run: RunStatement) -> list[TermScope] | None:
             if not await _record(run, max(chunks), holder):
-                return False
+                return None
             rows = [_renewed(row) for row in await run(text.CHUNKS, uids=list(chunks))]
             await run(text.SET_WORDS, rows=rows)
             await run(text.SET_HEADS, sources=[row["item"] for row in rows if row["item"] is not None])
-            return True
+            counted = await run(term_counts.LOCK_COUNTED, uids=list(chunks))
+            points = [point_of(row) for row in await run(outbox.PASSAGES_OF, uids=list(chunks))]
+            return await put_terms(run, points, counted)
 
-        return await self._database.write(work)
+        full = await self._database.write(work)
+        await merge_records(self._database, full or ())
+        return full is not None
 
     async def complete(self, *, holder: str) -> bool:
         return await self._database.write(lambda run: _record(run, None, holder))

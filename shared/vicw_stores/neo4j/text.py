@@ -6,7 +6,7 @@ from vicw_core.index.full_text import query_words
 from vicw_stores.neo4j.keys import tenant_key
 
 _MAX_WORDS = 100
-"""Maximum number of words: each is looked up in two fields, and Lucene refuses over 1,024 clauses."""
+"""Maximum number of words: Lucene refuses over 1,024 clauses."""
 _COMMON = frozenset(
     query_words(
         "a an and are as at be but by for if in into is it no not of on or such that the their then there these "
@@ -23,4 +23,4 @@ def query_of(tenant: str, text: str) -> str | None:
     """
     found = query_words(text)
     words = " ".join([word for word in found if word not in _COMMON][:_MAX_WORDS] or found)
-    return f'+tenant_key:"{tenant_key(tenant)}"^0 +(words:({words}) head_words:({words})^2)' if words else None
+    return f'+tenant_key:"{tenant_key(tenant)}"^0 +words:({words})' if words else None

@@ -43,6 +43,7 @@ from vicw_stores.neo4j.names import find_names, put_terms
 from vicw_stores.neo4j.pending_extractions import dequeue_extraction, queue_extractions
 from vicw_stores.neo4j.rows import by_uid, edge_of, edge_row, gathered, node_row, nodes_in
 from vicw_stores.neo4j.steps import put_step
+from vicw_stores.neo4j.term_counts import drop_terms
 
 _BATCH = 2000
 _label = attrgetter("label")
@@ -197,6 +198,7 @@ class Neo4jTransaction:
         for batch in batched(dict.fromkeys(uids), _BATCH):
             values = {"uids": list(batch), "tenant": self._tenant}
             repeating = await self._run(of_nodes.PAYLOAD_SOURCES, **values)
+            await drop_terms(self._run, self._tenant, batch)
             await self._run(of_nodes.DROP, **values)
             await self._run(outbox.RENEW_PAYLOADS, sources=[row["source"] for row in repeating])
             await self._run(records.DROP, records=[use_record(uid) for uid in batch])

@@ -20,6 +20,7 @@ from vicw_shared.ports import (
     Neighbour,
     Scope,
     Spread,
+    TermFrequencies,
     TextHit,
     WeightedNeighbour,
 )
@@ -49,9 +50,11 @@ from vicw_stores.sqlite.scans import SqliteScans
 from vicw_stores.sqlite.schema import migrate, require_current
 from vicw_stores.sqlite.steps import SqliteSleepLog
 from vicw_stores.sqlite.stored_words import SqliteWords, record_current
+from vicw_stores.sqlite.term_statistics import read_frequencies
 from vicw_stores.sqlite.transaction import SqliteTransaction
 from vicw_stores.sqlite.uses import SqliteUses
 from vicw_stores.sqlite.words import Domains
+from vicw_stores.term_counts import TermRecords
 
 GRAPH = "graph.sqlite3"
 """Name of the graph's file in a data directory."""
@@ -102,6 +105,7 @@ class SqliteGraphStore(SqliteScans):
         self.log = SqliteSleepLog(database, write)
         self.erasures = SqliteErasures(database, write)
         self.uses = SqliteUses(database, write)
+        self._term_records = TermRecords()
         self.words = SqliteWords(database, write)
 
     async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:
@@ -179,6 +183,9 @@ class SqliteGraphStore(SqliteScans):
 
     async def find(self, scope: Scope, text: str, limit: int) -> list[TextHit]:
         return await self._database.read(lambda c: find_passages(c, scope, text, limit))
+
+    async def frequencies(self, tenant: str, contexts: Sequence[str] | None, terms: Sequence[int]) -> TermFrequencies:
+        return await self._database.read(lambda c: read_frequencies(c, self._term_records, tenant, contexts, terms))
 
     async def rarity(self, terms: Sequence[int]) -> list[float]:
         return await self._database.read(lambda c: rarity_of(c, terms))

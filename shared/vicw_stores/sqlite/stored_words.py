@@ -11,7 +11,9 @@ from typing import Any
 from vicw_core.index import sparse
 from vicw_shared.telemetry.engines import measured
 from vicw_stores.sqlite.database import SqliteDatabase, Writer
+from vicw_stores.sqlite.outbox_rows import read_chunks
 from vicw_stores.sqlite.rows import marks, pack
+from vicw_stores.sqlite.term_counts import put_terms
 from vicw_stores.sqlite.words import head_words, text_words
 
 _PUT = "INSERT OR REPLACE INTO meta VALUES ('words', ?)"
@@ -41,6 +43,7 @@ class SqliteWords:
     async def renew(self, chunks: Sequence[str], *, holder: str) -> bool:
         def work(connection: sqlite3.Connection) -> None:
             _renew(connection, chunks)
+            put_terms(connection, read_chunks(connection, chunks))
             _record(connection, {"version": sparse.VERSION, "place": max(chunks)})
 
         return await self._run(holder, work)
@@ -79,5 +82,6 @@ def _renew(connection: sqlite3.Connection, chunks: Sequence[str]) -> None:
         f"WHERE k.uid IN ({marks(len(chunks))}) AND k.label = 'Chunk'",
         tuple(map(pack, chunks)),
     ).fetchall()
-    entries = [(head_words(*head) if head[0] is not None else "", text_words(text), pk) for pk, text, *head in rows]
-    connection.executemany("UPDATE fulltext SET head = ?, text = ? WHERE rowid = ?", entries)
+    # Without an item of its own, a consolidated one's first passage keeps the head that it had.
+    entries = [(head_words(*head) if head[0] is not None else None, text_words(text), pk) for pk, text, *head in rows]
+    connection.executemany("UPDATE fulltext SET head = ifnull(?, head), text = ? WHERE rowid = ?", entries)

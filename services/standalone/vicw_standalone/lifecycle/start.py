@@ -15,7 +15,7 @@ from vicw_shared.errors import UnavailableError, VicwError
 from vicw_standalone.wiring import Standalone
 
 _log = structlog.get_logger()
-_LATE = ("aiohttp", "vicw_standalone.operations", "vicw_standalone.scheduled_jobs")
+_LATE = ("httpx", "vicw_standalone.operations", "vicw_standalone.scheduled_jobs")
 """Modules that are slow to import, and that no question and no item needs."""
 
 

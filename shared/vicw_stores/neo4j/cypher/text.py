@@ -10,14 +10,21 @@ from vicw_stores.neo4j.cypher.parts import seek
 
 INDEX = "vicw_words"
 
+HEAD = "\\n"
+"""What separates the words of a Chunk's text from those of its item's names, tags and bucket, in one property.
+
+The latter stand there twice, so that they count double, and one field has one length, as in the other store.
+"""
+
 SET_HEADS = (
-    "UNWIND $sources AS source MATCH (i) WHERE elementId(i) = source AND i.content_hash IS NOT NULL "
+    "UNWIND $sources AS source MATCH (i) WHERE elementId(i) = source AND i.head_words IS NOT NULL "
     "MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) "
     # Filtered after the hop: otherwise the planner might read all Chunks to find the one with the uid.
-    "WITH i, k WHERE k.uid = i.qdrant_id AND (k.head_words IS NULL OR k.head_words <> i.head_words) "
-    "SET k.head_words = i.head_words"
+    "WITH i, k WHERE k.uid = i.qdrant_id "
+    f"WITH k, split(coalesce(k.words, ''), '{HEAD}')[0] + '{HEAD}' + i.head_words + ' ' + i.head_words AS words "
+    "WHERE k.words IS NULL OR k.words <> words SET k.words = words"
 )
-"""Copies an item's words of its names, tags and bucket to its first Chunk: one index covers them and the text."""
+"""Adds an item's words of its names, tags and bucket to its first Chunk."""
 
 CHUNKS = (
     f"UNWIND $uids AS uid MATCH (k:Chunk) {seek('k', 'Chunk', 'uid')} WHERE k.uid = uid "

@@ -32,7 +32,7 @@ def test_full_text_queries_are_limited_to_one_hundred_words() -> None:
 def test_full_text_queries_require_the_tenant_term() -> None:
     (word,) = query_words("harbour")
     query = query_of("t", "harbour")
-    assert query == f'+tenant_key:"{tenant_key("t")}"^0 +(words:({word}) head_words:({word})^2)'
+    assert query == f'+tenant_key:"{tenant_key("t")}"^0 +words:({word})'
     assert tenant_key("t").isdecimal()
 
 
