@@ -110,7 +110,7 @@ def test_words_match_with_and_without_accents() -> None:
 
 
 def test_question_words_give_no_terms_and_every_script_gives_some() -> None:
-    assert sparse.encode_query("What? Who, how and why").indices == sparse.encode_query("and").indices
+    assert sparse.question_terms("What? Who, how and why") == sparse.question_terms("and")
     assert sparse.encode_query("who what").indices == ()
     for text in ("東京タワー", "Привет", "naïve", "42", "한국어"):
         assert sparse.encode_query(text).indices
