@@ -130,10 +130,10 @@ class VectorStore(Protocol):
 class WordIndex(Protocol):
     """Statistics of words and domains, in place of the vector store's."""
 
-    async def rarity(self, stems: Sequence[str]) -> list[float]:
-        """Return the inverse document frequency of each stem (``sparse.stems``) over all Chunks, ≥ 0; 0 if none has it.
+    async def rarity(self, terms: Sequence[int]) -> list[float]:
+        """Return the inverse document frequency of each term over all Chunks, ≥ 0; 0 if none has it.
 
-        The document share of a stem is capped at one half, so that a very common stem still scores a little.
+        The document share of a term is capped at one half, so that a very common term still scores a little.
         """
         ...
 

@@ -187,8 +187,8 @@ class SqliteGraphStore(SqliteScans):
     async def frequencies(self, tenant: str, contexts: Sequence[str] | None, terms: Sequence[int]) -> TermFrequencies:
         return await self._database.read(lambda c: read_frequencies(c, self._term_records, tenant, contexts, terms))
 
-    async def rarity(self, stems: Sequence[str]) -> list[float]:
-        return await self._database.read(lambda c: rarity_of(c, stems))
+    async def rarity(self, terms: Sequence[int]) -> list[float]:
+        return await self._database.read(lambda c: rarity_of(c, terms))
 
     async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
         return await self._database.read(lambda c: self._domains.of(c, tenant, public=public))

@@ -103,8 +103,7 @@ class WordSimilarity:
         self._graph = graph
         self._index = index
         self._tenant = tenant
-        self._stems = dict.fromkeys(sparse.stems(question))
-        self._terms = sparse.encode_query(question).indices  # of the same stems, in the same order
+        self._terms = sparse.encode_query(question).indices
         self._rarity: dict[int, float] | None = None
 
     @property
@@ -124,7 +123,7 @@ class WordSimilarity:
         if self._index is None:
             return dict.fromkeys(self._terms, 1.0)
         if self._rarity is None:
-            pairs = zip(self._terms, await self._index.rarity(list(self._stems)), strict=True)
+            pairs = zip(self._terms, await self._index.rarity(self._terms), strict=True)
             self._rarity = {term: idf for term, idf in pairs if idf > 0}
         return self._rarity
 
@@ -141,4 +140,4 @@ class WordSimilarity:
     async def _terms_by_text(self, uids: Sequence[str], terms: Mapping[int, float]) -> dict[str, frozenset[int]]:
         texts = await self._graph.texts(self._tenant, list(uids)) if uids and terms else {}
         wanted_terms = terms.keys()
-        return {uid: frozenset(wanted_terms & set(sparse.encode_query(text).indices)) for uid, text in texts.items()}
+        return {uid: frozenset(wanted_terms & set(sparse.document_terms(text))) for uid, text in texts.items()}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.stores.memory import Memory, open_memory
-from vicw_core.index.sparse import encode_query
+from vicw_core.index.sparse import question_terms
 from vicw_retrieval.model.similarity import WordSimilarity
 
 QUESTION = "Who built the tower on Skye?"
@@ -47,7 +47,7 @@ async def test_word_similarity_is_the_share_of_the_questions_word_rarity(store: 
             "other": pytest.approx(common / whole),
         }
         assert len(found) == 4
-        (built,) = encode_query("built").indices
+        (built,) = question_terms("built")
         assert await likeness.words(list(passages.values()), [built]) == {
             passages["one"]: {built},
             passages["other"]: {built},
