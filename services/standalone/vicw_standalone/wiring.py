@@ -26,7 +26,7 @@ from vicw_runtime.indexes import Index, Indexes, store_status
 from vicw_runtime.model_servers.http_reranker import HttpReranker, open_reranker
 from vicw_runtime.throttled_indexes import throttled_indexes
 from vicw_shared.clock import now
-from vicw_shared.errors import StorageFullError, UnavailableError
+from vicw_shared.errors import StorageFullError, UnavailableError, VicwError
 from vicw_shared.extensions import NOTHING_EXTRACTED, load_extractor, load_registries
 from vicw_shared.ports import NO_MODEL, Embedder, ModelIdentity, VectorStore
 from vicw_sleep.mirror.service import Mirror
@@ -238,8 +238,16 @@ class Standalone:
             start_background_task(self.extractor.run(), self._stack, "extractor")
         start_background_task(rebuild(self.graph, self.indexes, self._mark_compared), self._stack, "rebuilding")
         start_background_task(self._word_conversion().run(), self._stack, "words")
+        start_background_task(self._renew_index(), self._stack, "index of an earlier version")
         self._stack.push_async_callback(self._jobs.close)
         self._jobs.start()
+
+    async def _renew_index(self) -> None:
+        await self.indexes.write_index()  # when it is open
+        try:
+            await self.folders.renew()
+        except VicwError as error:
+            _log.warning("the index of an earlier version stays as it is until the next start", error=error.detail)
 
     def _word_conversion(self) -> WordConversion:
         indexes = throttled_indexes(self.indexes, self._throttle)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
 import sqlite3
 from collections.abc import Mapping, Sequence
 
@@ -96,13 +95,6 @@ def _in_scope(connection: sqlite3.Connection, scope: Scope, hits: Mapping[int, f
 def _term(word: str) -> str:
     """Return the query term that matches a word. Quoted text is never syntax."""
     return f'"{word}"'
-
-
-def rarity_of(connection: sqlite3.Connection, words: Sequence[str]) -> list[float]:
-    """Return each word's IDF as BM25 defines it: 0 if no passage has it, ln 2 if half or more have it."""
-    (passages,) = connection.execute("SELECT count(*) FROM fulltext_docsize").fetchone()
-    counts = [min(_count(connection, _term(word)), passages / 2) for word in words]
-    return [math.log(1 + (passages - n + 0.5) / (n + 0.5)) if n else 0.0 for n in counts]
 
 
 def _count(connection: sqlite3.Connection, term: str) -> int:
