@@ -17,7 +17,9 @@ from qdrant_edge import (
     EdgeShard,
     EdgeSparseVectorParams,
     EdgeVectorParams,
+    KeywordIndexParams,
     Modifier,
+    UpdateOperation,
     VectorStorageDatatype,
 )
 
@@ -167,4 +169,6 @@ def make_index_of_an_earlier_program(path: Path) -> None:
     sparse = EdgeSparseVectorParams(modifier=Modifier.Idf)
     for name in ("passages", "statements"):
         (path / name).mkdir(parents=True)
-        EdgeShard.create(str(path / name), EdgeConfig({"dense": dense}, {"bm25": sparse})).close()
+        shard = EdgeShard.create(str(path / name), EdgeConfig({"dense": dense}, {"bm25": sparse}))
+        shard.update(UpdateOperation.create_field_index("tenant", KeywordIndexParams(is_tenant=True)))
+        shard.close()
