@@ -240,6 +240,19 @@ async def test_doctor_asks_an_external_embedding_server_for_its_model(store: Pat
     assert (what, "the model is now a-better-model" in says) == ("store", True)
 
 
+async def test_doctor_notes_an_external_embedding_server_that_cuts_passages(store: Path) -> None:
+    async with serve_embeddings(NAME) as foreign:
+        settings = settings_of(store, url=foreign.url)
+        assert (await asyncio.to_thread(findings, settings))["model"].verdict is Severity.FINE
+        foreign.reads = 1000
+        note = (await asyncio.to_thread(findings, settings))["model"]
+        assert note.verdict is Severity.NOTE
+        assert f"{foreign.url} does not embed a passage of 1200 characters to its end" in note.detail
+        assert "VICW_INGEST_CHUNK_CHARS" in note.fix
+        foreign.reads, foreign.refuses = None, "keeper"
+        assert (await asyncio.to_thread(findings, settings))["model"].verdict is Severity.NOTE
+
+
 def test_doctor_names_an_unreachable_external_embedding_server(store: Path) -> None:
     ((what, says),) = problems(settings_of(store, url="http://127.0.0.1:9/v1"))
     assert what == "model"
