@@ -17,7 +17,7 @@ from vicw_standalone.wiring import Standalone
 _log = structlog.get_logger()
 _LATE = ("httpx", "vicw_standalone.operations", "vicw_standalone.scheduled_jobs")
 """Modules that are slow to import, and that no question answered from words and no item needs."""
-_FIRST_SECONDS = 1.0
+_FIRST_SECONDS = 0.3
 """Longest time that the index and these imports wait for the model: no question is answered while they hold the GIL."""
 
 
