@@ -205,6 +205,17 @@ def test_doctor_names_a_port_where_another_program_answers(store: Path) -> None:
     assert "VICW_PORT" in says
 
 
+def test_doctor_asks_the_server_that_has_the_data_directory_open(store: Path) -> None:
+    settings = replace(settings_of(store), server=ServerSettings(port=9))
+    with serve_hub(Hub({})) as other, DataDir(store) as held:
+        held.record_address(other.url)
+        ((what, says),) = problems(settings)
+        assert what == "server"
+        assert f"not VICW answers on {other.url.removeprefix('http://')}" in says
+        held.record_address("http://127.0.0.1:9")
+        assert problems(settings)[0][1].startswith("the one that has the data directory open does not answer on 127")
+
+
 @pytest.mark.parametrize("changed", [{"dimensions": 32}, {"model": "tiny.gguf"}])
 def test_doctor_names_a_store_of_another_model(filled: Path, tmp_path: Path, changed: dict[str, Any]) -> None:
     if "model" in changed:
