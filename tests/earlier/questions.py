@@ -63,7 +63,7 @@ _RESULTS = 5
 
 @asynccontextmanager
 async def opened(path: Path) -> AsyncIterator[Standalone]:
-    """Open a data directory as ``vicw serve`` does, brought up to date. Nothing works on it in the background.
+    """Open a data directory as ``vicw serve`` does, its words converted. Nothing works on it in the background.
 
     It keeps old receipts.
     """
@@ -73,7 +73,6 @@ async def opened(path: Path) -> AsyncIterator[Standalone]:
     try:
         indexes = standalone.indexes
         await WordConversion(standalone.graph, indexes.open_vectors, indexes.refresh).run()
-        await standalone.folders.renew()
         yield standalone
     finally:
         await standalone.close()
