@@ -24,8 +24,9 @@ def idf(passages: float, having: float) -> float:
 
 
 def weighted(query: SparseVector, frequencies: TermFrequencies) -> SparseVector:
-    """Return a query's terms with their IDF in what is searched, also those that occur nowhere in it."""
-    return SparseVector(query.indices, tuple(_term_idf(term, frequencies, 1.0) for term in query.indices))
+    """Return a query with its weights times the terms' IDF in what is searched, also of those that it lacks."""
+    pairs = zip(query.indices, query.values, strict=True)
+    return SparseVector(query.indices, tuple(value * _term_idf(term, frequencies, 1.0) for term, value in pairs))
 
 
 def rarity(terms: Sequence[int], frequencies: TermFrequencies, *, most: float = 1.0) -> dict[int, float]:

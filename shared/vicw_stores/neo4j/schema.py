@@ -51,10 +51,12 @@ _INDEXES: dict[str, str] = {
     "vicw_term_begins": "FOR (n:Entity) ON (n.begins)",
 }
 _TEXT = (
-    f"CREATE FULLTEXT INDEX {INDEX} IF NOT EXISTS FOR (n:Chunk) ON EACH [n.text, n.parts, n.head, n.tenant_key] "
-    # Stems English; of other languages it keeps whole words.
-    "OPTIONS {indexConfig: {`fulltext.analyzer`: 'english', `fulltext.eventually_consistent`: false}}"
+    f"CREATE FULLTEXT INDEX {INDEX} IF NOT EXISTS FOR (n:Chunk) ON EACH [n.words, n.tenant_key] "
+    # The words are VICW's own: nothing is left to analyse.
+    "OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace', `fulltext.eventually_consistent`: false}}"
 )
+_OBSOLETE = ("vicw_text",)
+"""Indexes of earlier versions."""
 _BUILD_SECONDS = 3600
 _LOCK_SECONDS = 30.0
 """Duration of the schema lock: a process that dies while it defines the schema blocks the others for so long."""
@@ -93,6 +95,8 @@ async def prepare(database: Neo4jDatabase, types: Iterable[str]) -> tuple[str, .
             await _define(database, holder, {name: required[name] for name in required if name in missing})
         else:
             await asyncio.sleep(_POLL_SECONDS)
+    for name in existing.intersection(_OBSOLETE):
+        await database.define(f"DROP INDEX {name} IF EXISTS")
     await database.wait("CALL db.awaitIndexes($seconds)", seconds=_BUILD_SECONDS)
     # A removed integration leaves edges of its types behind; checks have to include them.
     stored_types = {name.removeprefix(_EDGE) for name in existing if name.startswith(_EDGE)}

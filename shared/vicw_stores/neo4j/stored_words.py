@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vicw_core.index import sparse
+from vicw_core.index.full_text import head_words, text_words
 from vicw_shared.clock import MICROSECONDS
 from vicw_shared.ports import TermScope
 from vicw_shared.telemetry.engines import measured
 from vicw_stores.neo4j.cypher import outbox, records, term_counts, text
 from vicw_stores.neo4j.database import Neo4jDatabase, RunStatement
 from vicw_stores.neo4j.outbox import point_of
-from vicw_stores.neo4j.rows import is_node, node_of, node_row
 from vicw_stores.neo4j.term_counts import merge_records, put_terms
 
 _FIRST = 1
@@ -39,10 +39,9 @@ class Neo4jWords:
         async def work(run: RunStatement) -> list[TermScope] | None:
             if not await _record(run, max(chunks), holder):
                 return None
-            rows = [row for row in await run(text.CHUNKS, uids=list(chunks)) if is_node(row["node"])]
-            renewed = [{"key": row["key"], "words": _words(node_row(node_of(row["node"])))} for row in rows]
-            await run(text.SET_WORDS, rows=renewed)
-            await run(text.SET_HEADS, sources=[key for row in rows for key in row["sources"]])
+            rows = [_renewed(row) for row in await run(text.CHUNKS, uids=list(chunks))]
+            await run(text.SET_WORDS, rows=rows)
+            await run(text.SET_HEADS, sources=[row["item"] for row in rows if row["item"] is not None])
             counted = await run(term_counts.LOCK_COUNTED, uids=list(chunks))
             points = [point_of(row) for row in await run(outbox.PASSAGES_OF, uids=list(chunks))]
             return await put_terms(run, points, counted)
@@ -61,8 +60,14 @@ def converted_of(store: Mapping[str, Any]) -> str | None:
     return place if (store["words"] or _FIRST) == sparse.VERSION else ""
 
 
-def _words(row: Mapping[str, object]) -> dict[str, object]:
-    return {name: row.get(name) for name in text.WORDS}
+def _renewed(row: Mapping[str, Any]) -> dict[str, Any]:
+    head = row["head"]
+    return {
+        "key": row["key"],
+        "item": row["item"],
+        "words": text_words(row["text"] or ""),
+        "head_words": head_words(head["name"], head["title"], head["tags"] or (), head["bucket"]) if head else None,
+    }
 
 
 async def _record(run: RunStatement, place: str | None, holder: str) -> bool:

@@ -46,8 +46,6 @@ from vicw_stores.neo4j.steps import put_step
 from vicw_stores.neo4j.term_counts import drop_terms
 
 _BATCH = 2000
-_IN_FULL_TEXT = frozenset({"EVIDENCED_BY", "TAGGED"})
-"""Edge types that determine the text indexed with a Chunk."""
 _label = attrgetter("label")
 _type = attrgetter("type")
 
@@ -277,7 +275,7 @@ class Neo4jTransaction:
     async def _update_copies(self, changed: Iterable[tuple[str, str]]) -> None:
         """Update the copies of edges, by type and source: indexed text and payloads."""
         pairs = set(changed)
-        described = sorted({source for edge_type, source in pairs if edge_type in _IN_FULL_TEXT})
+        described = sorted({source for edge_type, source in pairs if edge_type == "EVIDENCED_BY"})
         renewed = sorted({source for edge_type, source in pairs if edge_type in IN_PAYLOAD})
         if described:
             await self._run(text.SET_HEADS, sources=described)

@@ -19,7 +19,7 @@ WORDS = ["amulet", "river", "snow", "letter"]
 
 
 def term(word: str) -> int:
-    (index,) = sparse.encode_query(word).indices
+    (index,) = sparse.question_terms(word)
     return index
 
 

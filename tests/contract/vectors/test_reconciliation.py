@@ -14,14 +14,14 @@ from prometheus_client import REGISTRY
 from support.stores.graph_records import node, put
 from support.stores.pairs import Side, asked_for
 from support.stores.term_counts import lose_all_counts, lose_counts
-from vicw_core.index.sparse import encode_query
+from vicw_core.index.sparse import question_terms
 from vicw_shared.clock import now
 from vicw_shared.model import Label
 from vicw_shared.ports import Lane, Point, TermCounts, TermScope
 from vicw_sleep.reconcile.model import ReconcileBookmark, ReconcileReport
 from vicw_sleep.reconcile.service import reconcile
 
-HARBOUR = encode_query("harbour").indices
+HARBOUR = question_terms("harbour")
 NOTHING = ReconcileReport(missing=0, stale=0, orphaned=0, next=None)
 
 

@@ -19,10 +19,10 @@ def frequencies(passages: int, counts: dict[int, int], *, of: int, tenant: dict[
 
 
 def weights(found: TermFrequencies) -> dict[int, float]:
-    query = SparseVector((RARE, COMMON, ELSEWHERE), (1.0, 1.0, 1.0))
+    query = SparseVector((RARE, COMMON, ELSEWHERE), (1.0, 0.5, 2.0))
     made = weighted(query, found)
     assert made.indices == query.indices
-    return dict(zip(made.indices, made.values, strict=True))
+    return {term: w / own for term, w, own in zip(made.indices, made.values, query.values, strict=True)}
 
 
 def test_a_tenant_alone_and_a_context_without_others_have_their_own_weights() -> None:

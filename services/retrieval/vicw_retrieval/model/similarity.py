@@ -136,4 +136,4 @@ class WordSimilarity:
     async def _terms_by_text(self, uids: Sequence[str], terms: Mapping[int, float]) -> dict[str, frozenset[int]]:
         texts = await self._graph.texts(self._tenant, list(uids)) if uids and terms else {}
         wanted_terms = terms.keys()
-        return {uid: frozenset(wanted_terms & set(sparse.encode_query(text).indices)) for uid, text in texts.items()}
+        return {uid: frozenset(wanted_terms & set(sparse.document_terms(text))) for uid, text in texts.items()}

@@ -153,7 +153,7 @@ async def cover(
     if not pages or len(candidates) <= limit:
         return candidates
     rarity = await rarest(similarity)
-    has = [rarity.keys() & set(chain(*(sparse.encode_query(text).indices for text in texts[one.key]))) for one in first]
+    has = [rarity.keys() & set(chain(*(sparse.document_terms(text) for text in texts[one.key]))) for one in first]
     gains = coverage([one.strength for one in first], has, rarity, share, pages)
     raised = {one.key: one.raised(**{COVERAGE: gain}) for one, gain in zip(first, gains, strict=True) if gain > 0}
     return in_order(raised.get(one.key, one) for one in candidates) if raised else candidates

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.stores.memory import Memory, open_memory
-from vicw_core.index.sparse import encode_query
+from vicw_core.index.sparse import question_terms
 from vicw_core.index.term_weights import idf, rarity
 from vicw_retrieval.model.similarity import WordSimilarity
 
@@ -28,7 +28,7 @@ async def stored(memory: Memory) -> dict[str, str]:
 
 
 async def similarity(memory: Memory, question: str) -> WordSimilarity:
-    graph, terms = memory.standalone.graph, encode_query(question).indices
+    graph, terms = memory.standalone.graph, question_terms(question)
     known = rarity(terms, await graph.frequencies(memory.tenant, None, terms), most=0.5)
     return WordSimilarity(graph, memory.tenant, question, known)
 
@@ -48,7 +48,7 @@ async def test_word_similarity_is_the_share_of_the_questions_word_rarity(store: 
             "other": pytest.approx(common / whole),
         }
         assert len(found) == 4
-        (built,) = encode_query("built").indices
+        (built,) = question_terms("built")
         assert await likeness.words(list(passages.values()), [built]) == {
             passages["one"]: {built},
             passages["other"]: {built},

@@ -41,9 +41,7 @@ class UncoveredTerms:
         """
         rarity = await rarest(self._similarity)
         terms_of = await self._terms_of(list(rarity), targets)
-        missing = {
-            uid: frozenset(rarity).difference(sparse.encode_query(text).indices) for uid, text in sentences.items()
-        }
+        missing = {uid: frozenset(rarity).difference(sparse.document_terms(text)) for uid, text in sentences.items()}
         totals = {uid: sum(rarity[term] for term in terms) for uid, terms in missing.items()}
 
         def factor(sentence: str, target: str) -> float:
