@@ -50,7 +50,6 @@ PATIENT = RetrievalSettings(
     channel_ms=PATIENT_MS,
     graph_ms=PATIENT_MS,
     spread_ms=PATIENT_MS,
-    chain_ms=PATIENT_MS,
     graph_weight=TYPED_EDGES,
     coverage=0.2,
 )

@@ -98,7 +98,7 @@ class ChainSearch:
         for path in self._open:
             further = list(path.further(self._causes))
             if last or not further:
-                self._ended.append(path.ended(complete=not further))
+                self._ended.append(path.ended(complete=not further and self._causes.was_read(path.at)))
             else:
                 grown += further
         self._open = sorted(grown, key=lambda path: path.order)[: _OPEN_A_CHAIN * self._most]

@@ -22,6 +22,7 @@ from vicw_shared.model import Label, Node
 from vicw_shared.model.triggers import phrase_of, spellings
 from vicw_shared.ports import Direction, WeightedNeighbour
 
+BRIDGES = "bridges"
 SHARE = 0.25
 """Part of a passed-on score that depends on whether the receiver has the uncovered terms."""
 
@@ -130,7 +131,7 @@ class EntitySpread:
         strengths = {anchor.uid: anchor.strength for anchor in front}
         owner = {passage: anchor.uid for anchor in front for passage in anchor.passages}
         spread = [("EVIDENCED_BY", Direction.IN)]
-        neighbours = await question.visibility.expand(list(owner), spread, _STATEMENTS)
+        neighbours = await question.visible(BRIDGES, list(owner), spread, _STATEMENTS)
         statements = [neighbour for neighbour in neighbours if neighbour.node.is_statement]
         nodes = {neighbour.node.uid: (owner[neighbour.origin], neighbour.node) for neighbour in statements}
         cosines = await question.similarity.similarities(list(nodes))
@@ -168,10 +169,10 @@ class EntitySpread:
 
     async def _paths(self, sentences: Mapping[str, _Sentence]) -> list[_EntityPath]:
         """Return the paths over names that are in the sentences but not in the question."""
-        neighbours = await self._question.graph.weighted_neighbours(
-            self._tenant, list(sentences), ("MENTIONS", Direction.OUT), _NAMES
-        )
-        entities = [lead for lead in neighbours if lead.label is Label.ENTITY and not self._question.names(lead.name)]
+        best = sorted(sentences, key=lambda uid: (-sentences[uid].score, uid))
+        leads = await self._question.leads(BRIDGES, best, ("MENTIONS", Direction.OUT), _NAMES)
+        entities = [lead for lead in leads if lead.label is Label.ENTITY and not self._question.names(lead.name)]
+        entities.sort(key=lambda lead: (-sentences[lead.origin].score, lead.origin, lead.uid))
         names = {lead.uid: phrase_of(lead.name) for lead in entities}
         phrases = sorted(set(chain.from_iterable(map(spellings, names.values()))))
         pages = await self._question.titled(phrases)
@@ -185,9 +186,7 @@ class EntitySpread:
 
     async def _mentions(self, entities: Sequence[str]) -> dict[str, list[WeightedNeighbour]]:
         """Return the visible Entity items that mention each thing."""
-        leads = await self._question.graph.weighted_neighbours(
-            self._tenant, entities, ("MENTIONS", Direction.IN), _MENTIONS
-        )
+        leads = await self._question.leads(BRIDGES, entities, ("MENTIONS", Direction.IN), _MENTIONS)
         by_entity: dict[str, dict[str, WeightedNeighbour]] = {}
         for lead in leads:
             if lead.is_item and lead.label is Label.ENTITY:
