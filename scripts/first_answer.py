@@ -1,6 +1,6 @@
 """Time the way from nothing to the first answer: empty environment, installation, server, the README's requests.
 
-Usage: python scripts/first_answer.py [--find-links dist] [--json FILE]   by pip: its cache empty, then filled
+Usage: python scripts/first_answer.py [--find-links dist] [--json FILE]   by pip: cache empty, filled, --no-compile
        python scripts/first_answer.py --container python:3.12-slim        the same in a container, by Docker
        python scripts/first_answer.py --checkout                          `make serve` in a fresh clone
 
@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -28,16 +29,23 @@ ROOT = Path(__file__).resolve().parents[1]
 _REQUEST = re.compile(r"curl -s localhost:8080(/\w+) .*?-d '(.*?)'", re.DOTALL)
 _GIVE_UP_SECONDS = 600.0
 _POLL_SECONDS = 0.01
+UNCOMPILED = "--no-compile"
+RUNS = ("empty cache", "filled cache", UNCOMPILED)
+"""By pip. The last has a filled cache, too; the first start compiles the third of the modules that it needs."""
 _INSIDE = "/vicw/scripts/first_answer.py"
 """Where a container has this script."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Seconds from the start of a run until each step was done; sizes in MiB, without pip itself."""
+    """Seconds from the start of a run until each step was done; sizes in MiB, without pip itself.
+
+    ``processor``: seconds of processor time that the installation took.
+    """
 
     cache: str
     installed: float
+    processor: float
     alive: float
     first_answer: float
     answered_by: str
@@ -82,6 +90,12 @@ def wait_for(url: str, server: subprocess.Popen[bytes], body: bytes | None = Non
     return answer
 
 
+def processor_seconds() -> float:
+    """Return the processor time of all commands that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def size_of(folder: Path) -> tuple[float, float]:
     """Return the MiB of what was installed there, and of its compiled bytecode; pip is not counted."""
     total = compiled = 0
@@ -105,7 +119,7 @@ def run_once(cache: str, work: Path, install: list[list[str]], serve: list[str],
     home.mkdir()
     environment = os.environ | {"VICW_DATA_DIR": str(home / "data"), "PYTHONUNBUFFERED": "1"}
     environment |= {"UV_CACHE_DIR": options.cache, "PIP_CACHE_DIR": options.cache, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    began = time.monotonic()
+    began, spent = time.monotonic(), processor_seconds()
 
     def passed() -> float:
         return round(time.monotonic() - began, 2)
@@ -114,7 +128,7 @@ def run_once(cache: str, work: Path, install: list[list[str]], serve: list[str],
         done = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, check=False)
         if done.returncode:
             raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
-    installed = passed()
+    installed, processor = passed(), round(processor_seconds() - spent, 2)
     command = [part.format(port=port) for part in serve]
     with (
         (work / "serve.log").open("wb") as log,
@@ -139,13 +153,16 @@ def run_once(cache: str, work: Path, install: list[list[str]], serve: list[str],
         finally:
             os.killpg(server.pid, signal.SIGTERM)
     size, bytecode = size_of(work / "venv" if (work / "venv").exists() else work / "vicw" / ".venv")
-    return Timing(cache, installed, alive, first_answer, by, ready, with_vectors, round(size), round(bytecode))
+    return Timing(
+        cache, installed, processor, alive, first_answer, by, ready, with_vectors, round(size), round(bytecode)
+    )
 
 
 def print_table(timings: list[Timing]) -> None:
     """Print a row for each step, a column for each run."""
     rows = {
         "installed": "installed after",
+        "processor": "  processor time of it",
         "alive": "/healthz answers after",
         "first_answer": "first answer after",
         "answered_by": "  it came from",
@@ -185,7 +202,7 @@ def main() -> int:
     timings = []
     with tempfile.TemporaryDirectory(prefix="vicw-first-answer-") as folder:
         options.cache = str(Path(folder) / "cache")
-        for cache in ("empty cache", "filled cache"):
+        for cache in RUNS[: 2 if options.checkout else None]:
             work = Path(folder) / cache.split()[0]
             work.mkdir()
             if options.checkout:
@@ -193,7 +210,8 @@ def main() -> int:
                 serve = ["make", "-C", "vicw", "--silent", "serve", "PORT={port}"]
             else:
                 links = ["--find-links", str(Path(options.find_links).resolve())] if options.find_links else []
-                pip = ["venv/bin/pip", "install", "--quiet", *links, options.requirement]
+                only = ["--no-compile"] if cache == UNCOMPILED else []
+                pip = ["venv/bin/pip", "install", "--quiet", *only, *links, options.requirement]
                 install = [[sys.executable, "-m", "venv", "venv"], pip]
                 serve = ["venv/bin/vicw", "serve", "--port", "{port}"]
             timings.append(run_once(cache, work, install, serve, options))

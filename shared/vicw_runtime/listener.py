@@ -1,15 +1,13 @@
-"""The socket and the event loop of a server: what it has before anything that is slow to import."""
+"""The socket, the event loop and the signals of a server: what it has before anything that is slow to import."""
 
 from __future__ import annotations
 
+import asyncio
+import signal
 import socket
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from vicw_shared.errors import SettingsError
-
-if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import Callable
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -34,3 +32,16 @@ def fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
     except ImportError:
         return None
     return uvloop.new_event_loop
+
+
+def on_stop_signals(stop: Callable[[], object]) -> None:
+    """Call ``stop`` in the running event loop at SIGTERM or Ctrl-C, and at Ctrl-Break where there is one.
+
+    It replaces what was called before. A handler that raises would do so inside whatever the loop runs just then.
+    """
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGBREAK", signal.SIGINT)):
+        try:
+            loop.add_signal_handler(number, stop)
+        except NotImplementedError:  # Windows
+            signal.signal(number, lambda *_: loop.call_soon_threadsafe(stop))

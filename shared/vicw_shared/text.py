@@ -60,6 +60,17 @@ def _plain(letter: str) -> str:
     return base if base.isascii() else letter
 
 
+def trimmed(text: str) -> str:
+    r"""Return ``text`` without white space around it; the first of several lines keeps its indentation.
+
+    >>> trimmed("\n    - a\n    - b\n"), trimmed("  a ")
+    ('    - a\n    - b', 'a')
+    """
+    inner = text.strip()
+    start = text.rfind("\n", 0, len(text) - len(text.lstrip())) + 1
+    return text[start:].rstrip() if "\n" in inner else inner
+
+
 def flaw(text: str) -> str | None:
     """Return why ``text`` cannot be stored (NUL, a lone surrogate), or None if it can."""
     if "\x00" in text:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from vicw_shared.ports import NO_MODEL, Lane, ModelIdentity, Point, ScoreQuery, VectorHit, VectorQuery
+from vicw_shared.ports import NO_MODEL, Lane, ModelIdentity, Point, ScoreQuery, SparseVector, VectorHit, VectorQuery
 
 
 class NullVectorStore:
@@ -17,6 +17,9 @@ class NullVectorStore:
         """Do nothing."""
 
     async def set_payload(self, payloads: Mapping[str, Mapping[str, object]]) -> None:
+        """Do nothing."""
+
+    async def set_sparse(self, vectors: Mapping[str, SparseVector]) -> None:
         """Do nothing."""
 
     async def delete(self, ids: Sequence[str]) -> None:
@@ -33,10 +36,6 @@ class NullVectorStore:
     async def dense(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """Return nothing."""
         return {}
-
-    async def idf(self, terms: Sequence[int]) -> list[float]:
-        """Return 0 for each term."""
-        return [0.0] * len(terms)
 
     async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
         """Return nothing."""

@@ -25,7 +25,7 @@ import aiohttp
 
 from bench import shaped
 from vicw_embedding.engine.engine import BATCH_TOKENS
-from vicw_embedding.engine.llama import LlamaContext, LlamaModel, pin_workers
+from vicw_embedding.engine.llama import LlamaContext, LlamaModel
 from vicw_embedding.models.model_files import read_card
 from vicw_runtime.listener import fast_loop
 from vicw_shared.ports.embedder import Lane
@@ -185,7 +185,6 @@ def main() -> None:
         try:
             asyncio.run(memory(server, texts), loop_factory=fast_loop())
             asyncio.run(throughput(server, texts, options.rounds), loop_factory=fast_loop())
-            pin_workers()
             model = LlamaModel(path)
             context = LlamaContext(
                 model, read_card(path).pooling, threads=os.cpu_count() or 1, batch_tokens=BATCH_TOKENS[Lane.QUERY]

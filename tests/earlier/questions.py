@@ -14,6 +14,7 @@ from earlier.story import GUEST, QUESTIONS
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.graph_records import Graph
 from support.stores.memory import PATIENT_MS, TYPED_EDGES, settings_for
+from vicw_core.index.conversion import WordConversion
 from vicw_ingest.response.job_status import job_status
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.ports import RetrievalPorts
@@ -49,7 +50,6 @@ PATIENT = RetrievalSettings(
     channel_ms=PATIENT_MS,
     graph_ms=PATIENT_MS,
     spread_ms=PATIENT_MS,
-    chain_ms=PATIENT_MS,
     graph_weight=TYPED_EDGES,
     coverage=0.2,
 )
@@ -62,11 +62,16 @@ _RESULTS = 5
 
 @asynccontextmanager
 async def opened(path: Path) -> AsyncIterator[Standalone]:
-    """Open a data directory as ``vicw serve`` does; nothing works on it in the background. It keeps old receipts."""
+    """Open a data directory as ``vicw serve`` does, its words converted. Nothing works on it in the background.
+
+    It keeps old receipts.
+    """
     settings = replace(settings_for(path), ingest=IngestSettings(receipt_hours=_ALL))
     standalone = Standalone(settings, HashEmbedder())
     await standalone.open()
     try:
+        indexes = standalone.indexes
+        await WordConversion(standalone.graph, indexes.open_vectors, indexes.refresh).run()
         yield standalone
     finally:
         await standalone.close()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from vicw_client.window.tokens import Message, TokenMeter
 from vicw_shared.clock import format_minute
+from vicw_shared.text import trimmed
 from vicw_shared.wire.retrieve import GraphEdge, Result, RetrieveResponse
 
 RESULT_SHARE = 0.7
@@ -115,7 +116,14 @@ def _head(result: Result, context: str) -> str:
     name = None if result.text.startswith(result.name.rstrip(_ELLIPSIS)) else result.name
     facts = dict.fromkeys(fact for fact in (elsewhere, format_minute(result.timestamp), name, result.speaker) if fact)
     texts = [result.text, *(passage.text for passage in result.passages)]
-    return f"[{' · '.join(facts) or 'undated'}] " + f" {_ELLIPSIS} ".join(text.strip() for text in texts)
+    return f"[{' · '.join(facts) or 'undated'}] " + f" {_ELLIPSIS} ".join(map(_outdented, texts))
+
+
+def _outdented(text: str) -> str:
+    """Return a text whose first line begins without its indentation, which its other lines lose, too."""
+    text = trimmed(text)
+    body = text.lstrip()
+    return body.replace(f"\n{text[: len(text) - len(body)]}", "\n")
 
 
 def _neighbours(result: Result, answer: RetrieveResponse, known: Collection[str]) -> Iterator[_MemoryLines]:

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Self
 
 from vicw_client.window.tokens import Message
-from vicw_shared.text import visible
+from vicw_shared.text import trimmed, visible
 
 _NOT_IN_NAMES = re.compile(r"[\s<|\\/>]+")
 
@@ -37,7 +37,7 @@ class Turn:
         functions = [call["function"] for call in self.tool_calls if isinstance(call.get("function"), Mapping)]
         calls = [f"{function.get('name')}({function.get('arguments') or ''})" for function in functions]
         text = "\n".join([self.content or "", *calls])
-        return text.strip() if visible(text) else ""
+        return trimmed(text) if visible(text) else ""
 
     def message(self) -> Message:
         """Return the message for a model. White space and brackets in a name, which servers refuse, become ``_``."""

@@ -37,6 +37,9 @@ def fidelity(
         typer.Option("--consolidated", help="Ask copies of the stores with everything consolidated."),
     ] = False,
     categories: Annotated[bool, typer.Option("--categories", help="Show a row for each category.")] = False,
+    busy: Annotated[
+        int, typer.Option(help="Ask once more beside so many busy loops: the same must be found.", min=0, max=64)
+    ] = 0,
     json_file: JsonOption = None,
     extract: Annotated[Extract, typer.Option(help="Extraction of the items.")] = Extract.AUTO,
     url: Annotated[str | None, typer.Option(help="Measure a running server. \\[default: in this process]")] = None,
@@ -62,6 +65,7 @@ def fidelity(
         budget=budget,
         consolidated=consolidated,
         categories=categories,
+        busy=busy,
         json=json_file,
         url=url,
         retrieve_url=retrieve_url,

@@ -18,7 +18,15 @@ from rich.table import Table
 from vicw_bench import report as reporting
 from vicw_bench.extraction.labelled import CauseSentence, FactSentence, joined, load_sentences
 from vicw_bench.extraction.measure import measure_causes, measure_facts, sentences_per_second
-from vicw_bench.fidelity.measure import ABLATION, AS_SET, BM25, DENSE, WITHOUT_RERANKING, WITHOUT_VECTORS
+from vicw_bench.fidelity.measure import (
+    ABLATION,
+    AS_SET,
+    BM25,
+    DENSE,
+    WITHOUT_RERANKING,
+    WITHOUT_VECTORS,
+    beside_busy_loops,
+)
 from vicw_bench.fidelity.run import Run
 from vicw_bench.filling import requests
 from vicw_bench.sets import BenchDataError, find_sets, load_set
@@ -48,6 +56,7 @@ def fidelity(
     budget: int | None,
     consolidated: bool,
     categories: bool,
+    busy: int,
     json: Path | None,
     url: str | None,
     retrieve_url: str | None,
@@ -63,6 +72,7 @@ def fidelity(
     here = WITHOUT_VECTORS if settings.storage.embedder == "none" else ABLATION
     here = (*here, WITHOUT_RERANKING) if settings.rerank.enabled else here
     variants = (AS_SET,) if not ablate else here if url is None else (DENSE, BM25, AS_SET)
+    variants = (*variants, beside_busy_loops(busy)) if busy else variants
     try:
         with progress_bars() as progress:
             if pools:

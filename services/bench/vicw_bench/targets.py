@@ -29,7 +29,6 @@ from vicw_standalone.wiring import Standalone
 from vicw_stores.null_engines import NullEmbedder, NullVectorStore
 
 _SETTLED_SECONDS = 3600.0
-_LIMIT_MS = 60_000  # what is found is measured: a busy machine must not cost a channel
 
 
 class Target(Protocol):
@@ -168,20 +167,14 @@ class HttpTarget:
 async def open_local(
     settings: StandaloneSettings, store: Path, embedder: Embedder | None = None
 ) -> AsyncIterator[LocalTarget]:
-    """Open a memory in the folder ``store`` and close it in the end. Raises what ``Standalone.open`` raises."""
+    """Open a memory in the folder ``store``, with the settings that users have, and close it in the end.
+
+    Raises what ``Standalone.open`` raises.
+    """
     storage = settings.storage.model_copy(update={"data_dir": store})
     embedding = settings.embedding.model_copy(update={"models_dir": settings.models_dir})
-    retrieval = settings.retrieval.model_copy(
-        update={
-            "channel_ms": _LIMIT_MS,
-            "graph_ms": _LIMIT_MS,
-            "spread_ms": _LIMIT_MS,
-            "chain_ms": _LIMIT_MS,
-            "rerank_ms": _LIMIT_MS,
-        }
-    )
     sleep = settings.sleep.model_copy(update={"paused": True})  # what is measured is not to change meanwhile
-    settings = replace(settings, storage=storage, embedding=embedding, retrieval=retrieval, sleep=sleep)
+    settings = replace(settings, storage=storage, embedding=embedding, sleep=sleep)
     standalone = Standalone(settings, embedder)
     await standalone.open()
     standalone.start_indexer()

@@ -59,6 +59,8 @@ _FORMS = (
         ),
     ),
 )
+_LONGEST = 300
+"""Characters of the longest word with one of these forms other than a URL's: their time grows with the square."""
 _WINDOWS = re.compile(
     r"""(?:(?<!\w)[A-Za-z]:[\\/]|\\\\[\w.$-]+\\)(?:[^\s\\/:*?"<>|`',;()]+[\\/])*[^\s\\/:*?"<>|`',;()]*[\w$]"""
 )
@@ -121,7 +123,7 @@ def _names_by_form(words: Sequence[Word], taken: set[int]) -> Iterator[Name]:
             continue  # "either/or" names no path
         if not any(ch.isalpha() for ch in word.text):
             continue
-        for kind, form in _FORMS:
+        for kind, form in _FORMS if len(word.text) <= _LONGEST else _FORMS[:1]:
             if form.fullmatch(word.text):
                 yield _name(words, range(position, position + 1), kind)
                 break

@@ -31,6 +31,7 @@ from vicw_ingest.index.backpressure import Backpressure
 from vicw_ingest.index.service import Indexer
 from vicw_ingest.knowledge.pages import KnowledgePage, with_import_links
 from vicw_ingest.llm_queue.requests import ExtractionBackend, finish_extractions, items_to_extract
+from vicw_ingest.plan.drafts import PassageCutter
 from vicw_ingest.plan.service import PlanInput, PlanRules, plan_write
 from vicw_ingest.telemetry import ingesting
 from vicw_shared.clock import now
@@ -80,7 +81,7 @@ class IngestPorts:
     def plan_rules(self) -> PlanRules:
         """The rules of planning."""
         pause = timedelta(minutes=self.settings.session_minutes)
-        return PlanRules(self.registry, self.settings.chunk_chars, pause, self.settings.hub_edges)
+        return PlanRules(self.registry, pause, self.settings.hub_edges)
 
     @classmethod
     def of(
@@ -138,12 +139,16 @@ async def ingest(
     with ingesting("deduplicate"):
         duplicates = await find_duplicates(request, tenant, ports.graph, ports.settings.duplicate_chars, now())
     with ingesting("extract"):
-        extracted = await _extract(without_duplicates(request, duplicates), tenant, checked.pages, ports)
+        new_texts = without_duplicates(request, duplicates)
+        domain = await _domain(new_texts, tenant, ports.graph)
+        extracted = await _extract(new_texts, domain, checked.pages, ports)
+        cutter = PassageCutter(ports.settings.chunk_chars)
+        await asyncio.to_thread(cutter.cut_ahead, new_texts, domain)
     instant = now()
     job = None if request.wait else str(uuid.uuid4())
     fingerprint = hashlib.sha256(request.model_dump_json().encode()).hexdigest()
     receipts = ReceiptKeys(fingerprint, instant, ports.settings.receipt_hours, idempotency_key, job)
-    given = PlanInput(tenant, request, instant, extracted.texts, extracted.pages, duplicates)
+    given = PlanInput(tenant, request, instant, extracted.texts, extracted.pages, duplicates, cutter)
     pending = items_to_extract(request) if ports.model is not None else frozenset[int]()
 
     async def plan_and_commit(transaction: GraphTransaction) -> Committed:
@@ -160,8 +165,15 @@ async def ingest(
     return await _index(committed, request, tenant, receipts, ports)
 
 
+async def _domain(request: IngestRequest, tenant: str, graph: GraphStore) -> str:
+    """Return the request's domain, read without the context's lock (``domain_of``)."""
+    uid = context_uid(tenant, request.context)
+    root = (await graph.nodes(tenant, [uid])).get(uid) if request.domain is None else None
+    return domain_of(request, root)
+
+
 async def _extract(
-    request: IngestRequest, tenant: str, pages: Mapping[int, KnowledgePage], ports: IngestPorts
+    request: IngestRequest, domain: str, pages: Mapping[int, KnowledgePage], ports: IngestPorts
 ) -> Extracted:
     """Extract by rules from the items that the request's ``extract`` mode selects."""
     if request.extract not in _BY_RULES:
@@ -171,11 +183,6 @@ async def _extract(
         for n, item in enumerate(request.items)
         if request.extract in {Extract.RULES, Extract.LLM} or item.extraction is None
     ]
-    root = None
-    if request.domain is None:
-        uid = context_uid(tenant, request.context)
-        root = (await ports.graph.nodes(tenant, [uid])).get(uid)
-    domain = domain_of(request, root)
     instant = now()
     sources = [text_of(request.items[n], domain, instant) for n in selected]
     texts = dict(zip(selected, await extractor.extract(sources, ports.extractor), strict=True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import structlog
 
 from vicw_core.background import start_background_task
+from vicw_core.index.conversion import WordConversion
 from vicw_ingest.erasure.eraser import Eraser
 from vicw_ingest.eviction.service import Eviction
 from vicw_ingest.expiry.service import Expiry
@@ -14,9 +15,11 @@ from vicw_ingest.llm_queue.requests import ExtractionBackend
 from vicw_ingest.llm_queue.service import PendingExtractor
 from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.settings import IngestServiceSettings
+from vicw_runtime.background_throttle import RemoteLoadThrottle, throttled
 from vicw_runtime.model_servers.openai_language import open_language_model
 from vicw_runtime.platform.wiring import PlatformWiring
 from vicw_runtime.queue.celery_queue import EXTRACT, EXTRACT_QUEUE, CeleryQueue
+from vicw_runtime.throttled_indexes import throttled_indexes
 from vicw_shared.extensions import NOTHING_EXTRACTED, load_extractor
 
 _log = structlog.get_logger()
@@ -84,3 +87,10 @@ class IngestWiring(PlatformWiring):
         if self.ports.extractor is None:
             _log.info(NOTHING_EXTRACTED)
         start_background_task(self.indexer.run(), self._stack, "indexer")
+        start_background_task(self._word_conversion().run(), self._stack, "words")
+
+    def _word_conversion(self) -> WordConversion:
+        graph, indexes = self.engines.graph, self.engines.indexes
+        throttle = RemoteLoadThrottle(graph.uses.seconds_since_question)
+        opener = throttled_indexes(indexes, throttle).open_vectors
+        return WordConversion(throttled(graph, throttle), opener, indexes.refresh)

@@ -34,9 +34,10 @@ from vicw_shared.settings import LimitSettings
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
 _log = structlog.get_logger()
-_AMONG = 256
+_AMONG, _AMONG_OF_VIEWER = 256, 4096
 """Edges per node and spread from which the heaviest are chosen, in stores that do not sort them."""
 DEGRADED = Counter("vicw_retrieve_degraded_total", "Answers that were returned in degraded mode", ["part"])
+BOUNDED = Counter("vicw_retrieve_bounded_total", "Answers in which a stage reached VICW_RETRIEVAL_HOP_EDGES", ["stage"])
 RESULTS = Histogram("vicw_retrieve_results", "Results of an answer", buckets=(0, 1, 2, 5, 10, 20, 50, 100, 200))
 
 
@@ -77,13 +78,13 @@ async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts)
 def _ports_of(request: RetrieveRequest, ports: RetrievalPorts, deadline: Deadline | None = None) -> RetrievalPorts:
     """Return the ports of a request that begins now: all calls end in time, and no graph read happens twice.
 
-    Hubs are not read completely, except for a viewer: invisible edges must not take the places of visible ones.
+    Hubs are not read completely, more of them for a viewer: invisible edges must not take the places of visible ones.
     ``deadline``: that of an earlier attempt.
     """
     settings = ports.settings
     deadline = deadline or Deadline.in_ms(settings.total_ms or settings.channel_ms + settings.graph_ms)
-    among = None if request.viewer is not None else _AMONG
-    graph = cached_graph(bounded(ports.graph, "graph", deadline, settings.graph_ms), among)
+    among = _AMONG if request.viewer is None else _AMONG_OF_VIEWER
+    graph = cached_graph(bounded(ports.graph, "graph", deadline, settings.graph_ms, together=True), among)
     words = bounded(ports.words, "graph", deadline, settings.graph_ms) if ports.words is not None else None
     vectors = bounded(ports.vectors, "vectors", deadline, settings.channel_ms)
     return replace(ports, graph=graph, words=words, vectors=vectors, deadline=deadline)
@@ -140,6 +141,8 @@ async def _synthesize(
     degraded = tuple(sorted(set(stages.degraded)))
     for part in degraded:
         DEGRADED.labels(part).inc()
+    for stage in stages.bounded:
+        BOUNDED.labels(stage).inc()
     RESULTS.observe(len(results))
     if ports.uses is not None:
         ports.uses.count(scope.tenant, {candidate.item.uid for candidate in candidates})
@@ -150,7 +153,7 @@ async def _synthesize(
         text=written.text,
         took_ms=stages.timer.total(),
         degraded=degraded,
-        explain=explain(found, refined, candidates, written, scope) if request.explain else None,
+        explain=explain(found, refined, candidates, written, scope, stages.bounded) if request.explain else None,
     )
 
 

@@ -50,6 +50,7 @@ class RetrievalWiring(PlatformWiring):
             self._outage,
             indexes.rebuilding is not None,
             self.registry,
+            converting=indexes.models.converting,
             reranker=self._reranker,
             uses=self._uses,
         )

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 import structlog
 
 from vicw_core.archive.import_marker import require_no_import
-from vicw_core.background import in_thread, start_background_task
+from vicw_core.background import in_thread
 from vicw_embedding.process.supervisor import EmbeddingProcess
 from vicw_ingest.expiry.service import Expiry
 from vicw_ingest.index.service import Indexer
@@ -18,28 +18,26 @@ from vicw_ingest.llm_queue.requests import ExtractionBackend
 from vicw_ingest.llm_queue.service import PendingExtractor
 from vicw_ingest.pipeline import IngestPorts
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_retrieval.request.engines import CircuitBreaker
-from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_runtime.background_throttle import BackgroundThrottle, throttled
 from vicw_runtime.indexes import Index, Indexes, store_status
-from vicw_runtime.model_servers.http_reranker import HttpReranker, open_reranker
 from vicw_runtime.throttled_indexes import throttled_indexes
 from vicw_shared.clock import now
 from vicw_shared.errors import StorageFullError, UnavailableError
 from vicw_shared.extensions import NOTHING_EXTRACTED, load_extractor, load_registries
-from vicw_shared.ports import NO_MODEL, Embedder, ModelIdentity, VectorStore
+from vicw_shared.ports import Embedder, ModelIdentity, VectorStore
 from vicw_sleep.mirror.service import Mirror
 from vicw_sleep.reconcile.receipts import forget_receipts
 from vicw_sleep.reindex.background import BackgroundReindexing
-from vicw_sleep.reindex.rebuild import rebuild
 from vicw_sleep.reindex.service import Reindexing
 from vicw_sleep.schedule.cron import Schedule
 from vicw_sleep.schedule.jobs import ScheduledJob, schedules
 from vicw_standalone.embedding_model.embedders import Embedders
 from vicw_standalone.index_engines.closed import CLOSED_VECTORS
 from vicw_standalone.index_engines.edge import EdgeIndexes, IndexFolders
+from vicw_standalone.lifecycle.background_work import BackgroundWork
 from vicw_standalone.lifecycle.job_runner import JobRunner, Work
-from vicw_standalone.lifecycle.language_model import open_language_model
+from vicw_standalone.lifecycle.language_model import open_extractor, open_language_model
+from vicw_standalone.lifecycle.read_path import ReadPath
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.stores.agreement import reconcile_points, require_agreement
 from vicw_standalone.stores.engine_files import EmbeddedFiles
@@ -51,11 +49,9 @@ from vicw_stores.sqlite import GRAPH, SqliteGraphStore
 from vicw_stores.sqlite.database import MAPPED_MB
 from vicw_stores.sqlite.keys import SqliteKeyRing
 
+_log = structlog.get_logger()
 _INDEX_SECONDS = 60.0
 """Longest time that an erasure waits for what is queued for the index."""
-
-
-_log = structlog.get_logger()
 _RECEIPT_CLEANUP_SECONDS = 1.0
 _MAPPED_WITHOUT_VECTORS_MB = 32
 """Mapped memory of the graph in a store without vectors, to keep resident memory under 512 MB."""
@@ -77,8 +73,7 @@ class Standalone:
         self.embedders = Embedders(settings, *filter(None, embedders), process=process)
         self._stack = contextlib.AsyncExitStack()
         self._throttle = BackgroundThrottle(settings.sleep.rest_factor)
-        self._outage = CircuitBreaker()
-        self._uses = UsageCounter() if settings.retrieval.count_uses else None
+        self._read_path = ReadPath(settings, self.registry)
         self.data_dir: DataDir
         self.graph: SqliteGraphStore
         self.folders: IndexFolders
@@ -89,8 +84,7 @@ class Standalone:
         self.reindexing: BackgroundReindexing
         self.extractor: PendingExtractor | None
         self.schedules: Mapping[ScheduledJob, Schedule]
-        self._jobs: JobRunner
-        self._reranker: HttpReranker | None = None
+        self._background: BackgroundWork
         self._index_lock = asyncio.Lock()
         self._first_model: ModelIdentity
         self._ingest: IngestPorts
@@ -165,11 +159,9 @@ class Standalone:
             bridges=bridges_of(self.graph, self.registry, self.settings.ingest),
         )
         self.expiry = Expiry(self.graph, self.registry, self.indexer)
-        if self.settings.rerank.enabled:
-            self._reranker = open_reranker(self.settings.rerank)
-            self._stack.push_async_callback(self._reranker.close)
+        self._read_path.open(self._stack)
         self._model = await open_language_model(self.settings.llm, self._stack)
-        self.extractor = self._open_extractor()
+        self.extractor = open_extractor(self.graph, self._model, self.registry, self.settings, self._stack)
         self._ingest = IngestPorts.of(
             self.graph,
             self.indexer,
@@ -191,23 +183,18 @@ class Standalone:
         self._stack.push_async_callback(self.index_engine.close)
         self.reindexing = BackgroundReindexing(Reindexing(self.graph, self.index_engine))
         self._stack.push_async_callback(self.reindexing.close)
-        self._jobs = JobRunner(self.graph.archive, self._job_work)
-        self.is_open = True
-
-    def _open_extractor(self) -> PendingExtractor | None:
-        settings, model = self.settings, self._model
-        if model is None:
-            return None
-        extractor = PendingExtractor.of(
-            self.graph, model, self.registry, settings.llm, settings.limits, settings.ingest
+        self._background = BackgroundWork(
+            self.graph,
+            self.indexes,
+            self.folders,
+            self.indexer,
+            self._throttle,
+            JobRunner(self.graph.archive, self._job_work),
+            uses=self._read_path.uses,
+            extractor=self.extractor,
         )
-        self._stack.push_async_callback(extractor.close)
-        return extractor
-
-    def _mark_compared(self, index: Index) -> None:
-        folder = self.folders.of(index.model)
-        if folder is not None:
-            folder.mark_compared()
+        self._stack.push_async_callback(self._background.close)
+        self.is_open = True
 
     @property
     def _index(self) -> Index:
@@ -230,14 +217,7 @@ class Standalone:
         """Start the indexer, the scheduled jobs and the rebuilding of a lost index, until ``close``."""
         if self._ingest.extractor is None:
             _log.info(NOTHING_EXTRACTED)
-        start_background_task(self.indexer.run(), self._stack, "indexer")
-        if self._uses is not None:
-            start_background_task(self._uses.keep_flushing(self.graph.uses), self._stack, "uses")
-        if self.extractor is not None:
-            start_background_task(self.extractor.run(), self._stack, "extractor")
-        start_background_task(rebuild(self.graph, self.indexes, self._mark_compared), self._stack, "rebuilding")
-        self._stack.push_async_callback(self._jobs.close)
-        self._jobs.start()
+        self._background.start()
 
     def _job_work(self) -> Iterator[Work]:
         from vicw_standalone import scheduled_jobs  # slow to import
@@ -258,22 +238,8 @@ class Standalone:
         """Return the ports of the read path. Raises UnavailableError until the stores are open."""
         self._require_open()
         index = self._index
-        return RetrievalPorts(
-            self.graph,
-            index.vectors,
-            index.embedder,
-            index.query_prefix,
-            self.settings.limits,
-            self.settings.retrieval,
-            self._outage,
-            rebuilding=self.indexes.rebuilding is not None,
-            loading=not self.indexes.is_open or self.embedders.is_loading(index.model),
-            words=self.graph if index.model == NO_MODEL else None,
-            registry=self.registry,
-            reranker=self._reranker,
-            uses=self._uses,
-            throttle=self._throttle,
-        )
+        loading = not self.indexes.is_open or self.embedders.is_loading(index.model)
+        return self._read_path.ports(self.graph, self.indexes, index, self._throttle, loading=loading)
 
     async def probe_embedder(self) -> None:
         """Raise if the embedder does not answer, or still loads its model."""
@@ -306,7 +272,7 @@ class Standalone:
             model=self._model,
             reindexing=self.reindexing,
             archive_indexes=self.index_engine,
-            without_jobs=self._jobs.stopped,
+            without_jobs=self._background.without_jobs,
             index_queued=self._index_queued,
             files=EmbeddedFiles(self.data_dir.path, self.graph, self.folders),
             mirror=Mirror.of(self.graph, self.settings.mirror),

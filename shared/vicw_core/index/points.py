@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from vicw_shared.clock import to_ms
 from vicw_shared.errors import FatalError, RetryableError, VicwError
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import LIGHT
-from vicw_shared.ports import Embedder, Lane, PendingPoint, Point
+from vicw_shared.ports import Embedder, Lane, PendingPoint, Point, SparseVector
 from vicw_shared.text import fold_case
 
 _PATIENCE = 3
@@ -94,6 +95,22 @@ def _lexical(chunk: Node, source: Node) -> str:
     return f"{head}: {chunk.text}" if head else chunk.text or ""
 
 
+def _sparse(chunk: Node, source: Node) -> SparseVector:
+    return _encoded(_lexical(chunk, source))
+
+
+@lru_cache(maxsize=256)
+def _encoded(text: str) -> SparseVector:
+    """Encode a passage's words; they are counted soon after its point is made."""
+    return encode_document(text)
+
+
+def sparse_of(part: PendingPoint) -> SparseVector:
+    """Return the sparse vector of a passage."""
+    assert part.chunk is not None
+    return _sparse(part.chunk, part.text_source)
+
+
 def lexical_point(part: PendingPoint) -> Point:
     """Return the point of a passage without a dense vector: it is found by its words only."""
     return _point(part, part.text_source, None)
@@ -107,8 +124,19 @@ def point_of(part: PendingPoint, vector: NDArray[np.float32]) -> Point:
 def _point(part: PendingPoint, source: Node, vector: NDArray[np.float32] | None) -> Point:
     assert part.chunk is not None
     has_words = vector is None or part.chunk.label is Label.CHUNK
-    sparse = encode_document(_lexical(part.chunk, source)) if has_words else None
+    sparse = _sparse(part.chunk, source) if has_words else None
     return Point(part.point_id, vector, sparse, _payload(part, source))
+
+
+def terms_of(part: PendingPoint) -> tuple[int, ...]:
+    """Return the distinct terms of a passage, as in its sparse vector; of one that is retired, or proves no item, none.
+
+    These are counted: what a search for the present may find, and nothing twice.
+    """
+    chunk, item = part.chunk, part.item
+    if chunk is None or item is None or chunk.retired_at is not None or item.retired_at is not None:
+        return ()
+    return _sparse(chunk, part.text_source).indices
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from vicw_runtime.exit_codes import exit_code
-from vicw_runtime.listener import fast_loop, listen
+from vicw_runtime.listener import fast_loop, listen, on_stop_signals
 from vicw_runtime.logs import configure_logs
 from vicw_runtime.telemetry.tracing import start_traces, stop_traces
 from vicw_shared.errors import VicwError
@@ -109,18 +108,8 @@ def _server(app: FastAPI, listener: socket.socket, settings: ServerSettings) -> 
         timeout_graceful_shutdown=max(0.1, settings.shutdown_seconds - _SHUTDOWN_DELAY_SECONDS),  # type: ignore[arg-type]
     )
     server = _Server(config)
-    _on_stop_signals(server.stop)
+    on_stop_signals(server.stop)
     return server
-
-
-def _on_stop_signals(stop: Callable[[], None]) -> None:
-    """Call ``stop`` in this event loop at SIGTERM or Ctrl-C, and at Ctrl-Break where there is one."""
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGBREAK", signal.SIGINT)):
-        try:
-            loop.add_signal_handler(number, stop)
-        except NotImplementedError:  # Windows
-            signal.signal(number, lambda *_: loop.call_soon_threadsafe(stop))
 
 
 async def _opened(wiring: Resources, server: _Server) -> bool:
@@ -165,10 +154,10 @@ class _Server(uvicorn.Server):
 def freeze_loaded_objects() -> None:
     """Exclude loaded objects from garbage collection: they stay, and a pass over them stops every request.
 
-    Passes are made rare, too: the cached part of the graph grows, and a pass over it takes longer than most answers.
+    Not even once before: of 200,000 objects a thousand are garbage, and the pass takes 0.1 s of the start. Passes are
+    made rare, too: the cached part of the graph grows, and a pass over it takes longer than most answers.
     """
     gc.enable()
-    gc.collect()
     gc.freeze()
     gc.set_threshold(_GC_THRESHOLD)
 

@@ -67,7 +67,7 @@ class HttpReranker:
         if not texts:
             return []
         request = RerankRequest(query=query, documents=list(texts), model=self._model, top_n=len(texts))
-        answer = await self._connection.send("POST", "/rerank", json=request.model_dump(exclude_none=True))
+        answer = await self._connection.send("POST", "/rerank", body=request.model_dump(exclude_none=True))
         try:
             rows = RerankResponse.model_validate(answer.json()).results
         except (ValueError, ValidationError) as error:

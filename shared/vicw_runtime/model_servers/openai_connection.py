@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import random
+import socket
+import ssl
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -32,7 +35,7 @@ if TYPE_CHECKING:  # slow to import: the first request does it
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    import aiohttp
+    import httpx
 
 MAX_BYTES = 2**22
 """Maximum size of an answer without vectors: a million tokens. The parsed answer takes some twenty times as much."""
@@ -106,24 +109,28 @@ class OpenAIConnection:
         self._retry_seconds = retry_seconds
         self._on_loss = on_loss
         self._peer = peer
-        self._session: aiohttp.ClientSession | None = None
+        self._client: httpx.AsyncClient | None = None
 
     async def send(
         self,
         method: str,
         path: str,
         *,
+        body: object = None,
         headers: Mapping[str, str] | None = None,
         max_bytes: int = MAX_BYTES,
-        **arguments: Any,
     ) -> HttpAnswer:
-        """Return the answer to one request; ``arguments`` are those of aiohttp.
+        """Return the answer to one request; ``body`` is sent as JSON, unless it is None.
 
         Raises UnavailableError when the server cannot be reached or does not answer in time (BrokenError: its answer is
         longer than ``max_bytes``), OverloadedError when its queue is full, LimitExceededError and InvalidInputError
         when it refuses the request, SettingsError when the address, the key or the model is wrong.
         """
-        arguments["headers"] = {**(headers or {}), **_request_id(), **trace_headers()}
+        sent = {**(headers or {}), **_request_id(), **trace_headers()}
+        content = None
+        if body is not None:
+            sent["Content-Type"] = "application/json"
+            content = json.dumps(body).encode()  # ASCII: half a surrogate pair is no UTF-8
         loop = asyncio.get_running_loop()
         last_try = loop.time() + min(self._retry_seconds, self._timeout_seconds)
         delay = _FIRST_DELAY_SECONDS
@@ -132,7 +139,7 @@ class OpenAIConnection:
                 while True:
                     base_url = self.base_url
                     try:
-                        return await self._try(method, base_url + path, max_bytes, **arguments)
+                        return await self._try(method, base_url + path, content, sent, max_bytes)
                     except _TransientError as passing:
                         self._on_loss(base_url)
                         if loop.time() + delay > last_try:
@@ -145,21 +152,24 @@ class OpenAIConnection:
 
     async def close(self) -> None:
         """Close connections. Safe to call twice."""
-        if self._session is not None:
-            await self._session.close()
+        if self._client is not None:
+            await self._client.aclose()
 
-    async def _try(self, method: str, url: str, max_bytes: int, **arguments: Any) -> HttpAnswer:
-        import aiohttp
+    async def _try(
+        self, method: str, url: str, content: bytes | None, headers: dict[str, str], max_bytes: int
+    ) -> HttpAnswer:
+        import httpx
 
         try:
-            async with self._open().request(method, url, allow_redirects=False, **arguments) as response:
-                answer = HttpAnswer(response.status, await _body(self._peer, response, max_bytes))
-        except (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError) as error:
-            raise _TransientError(_unreachable(self._peer, error)) from error
-        except (aiohttp.ClientError, RuntimeError) as error:  # RuntimeError: the session is closed
-            raise _unreachable(self._peer, error) from error
-        except ValueError as error:  # aiohttp's error for an invalid address or header
-            raise SettingsError(f"{error}. Look at {_variable_names(self._peer, 'URL', 'API_KEY')}") from error
+            async with self._open().stream(method, url, content=content, headers=headers) as response:
+                answer = HttpAnswer(response.status_code, await _body(self._peer, response, max_bytes))
+        except (httpx.LocalProtocolError, httpx.UnsupportedProtocol, httpx.InvalidURL, ImportError, ValueError) as e:
+            # A key with a line break, an address that is none, a SOCKS proxy.
+            raise SettingsError(f"{e}. Look at {_variable_names(self._peer, 'URL', 'API_KEY')}") from e
+        except httpx.TransportError as error:
+            raise _TransientError(self._unreachable(error)) from error
+        except (httpx.HTTPError, RuntimeError) as error:  # RuntimeError: the client is closed
+            raise self._unreachable(error) from error
         if _is_good(answer.status):
             return answer
         failure = _failure(self._peer, answer)
@@ -171,30 +181,45 @@ class OpenAIConnection:
         """Return whether the server is on this machine."""
         return self._uds is not None or is_loopback(urlsplit(self.base_url).hostname or "")
 
-    def _open(self) -> aiohttp.ClientSession:
-        # Opened by the first call: a session belongs to the event loop in which it is made.
-        import aiohttp
+    def _unreachable(self, error: Exception) -> UnavailableError:
+        kind = UnknownHostError if _is_unknown_host(error) else UnavailableError
+        where = self._uds or urlsplit(self.base_url).netloc.rpartition("@")[2]
+        return kind(self._peer.dependency, f"{where}: {str(error) or type(error).__name__}")
 
-        if self._session is None:
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.UnixConnector(str(self._uds)) if self._uds else aiohttp.TCPConnector(),
+    def _open(self) -> httpx.AsyncClient:
+        # Opened by the first call: a client belongs to the event loop in which it is used.
+        import httpx
+
+        if self._client is None:
+            if self._uds is not None:
+                way: dict[str, Any] = {"transport": httpx.AsyncHTTPTransport(uds=str(self._uds), verify=False)}
+            else:
+                way = {"verify": _authorities()}
+            self._client = httpx.AsyncClient(
+                **way,
                 headers=self._headers,
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
+                timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
                 trust_env=not self._is_here(),  # no proxy leads back to this machine
             )
-        return self._session
+        return self._client
+
+
+@functools.cache
+def _authorities() -> ssl.SSLContext:
+    """Return the system's authorities, an organisation's own among them; reading them takes 20 ms."""
+    return ssl.create_default_context()
 
 
 def _is_good(status: int) -> bool:
     return 200 <= status < 300
 
 
-async def _body(peer: Peer, response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
+async def _body(peer: Peer, response: httpx.Response, max_bytes: int) -> bytes:
     """Return the body of an answer, or the beginning of a refusal's. Raises BrokenError if an answer is too long."""
     body = bytearray()
-    async for part in response.content.iter_any():
+    async for part in response.aiter_bytes():
         body += part
-        if not _is_good(response.status) and len(body) > _REFUSAL_BYTES:
+        if not _is_good(response.status_code) and len(body) > _REFUSAL_BYTES:
             break
         if len(body) > max_bytes:
             problem = f"an answer of {peer.label} is longer than {max_bytes} bytes"
@@ -239,8 +264,7 @@ def _detail(answer: HttpAnswer) -> str:
     return str(body)[:500]
 
 
-def _unreachable(peer: Peer, error: Exception) -> UnavailableError:
-    import aiohttp
-
-    kind = UnknownHostError if isinstance(error, aiohttp.ClientConnectorDNSError) else UnavailableError
-    return kind(peer.dependency, str(error) or type(error).__name__)
+def _is_unknown_host(error: BaseException | None) -> bool:
+    while error is not None and not isinstance(error, socket.gaierror):
+        error = error.__cause__ or error.__context__
+    return error is not None

@@ -179,7 +179,7 @@ class OpenAIEmbedder:
             body["dimensions"] = self._dimensions
         max_bytes = MAX_BYTES + len(texts) * (self._size or _MAX_DIMENSIONS) * _BYTES_PER_NUMBER
         headers = {LANE_HEADER: lane.value}
-        response = await self._connection.send("POST", "/embeddings", json=body, headers=headers, max_bytes=max_bytes)
+        response = await self._connection.send("POST", "/embeddings", body=body, headers=headers, max_bytes=max_bytes)
         try:
             answer = EmbeddingsResponse.model_validate(response.json())
             rows = _rows(answer, len(texts))

@@ -99,7 +99,7 @@ class OpenAILanguageModel:
         while True:
             body = _body(dialect, self._model, messages, schema, max_tokens)
             try:
-                answer = await self._connection.send("POST", "/chat/completions", json=body)
+                answer = await self._connection.send("POST", "/chat/completions", body=body)
             except (InvalidInputError, UnavailableError) as error:
                 # Some servers answer 500 instead of 400.
                 fallback = dialect.next_dialect(error.detail)

@@ -22,6 +22,7 @@ _EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|_{1,3}|~~|`{1,3})(?=\S)(.{1,300}?)(?<=\
 _MARK = re.compile(r"[*_~`]")
 _INLINE = re.compile(r"</?(?:a|b|code|em|i|mark|q|span|strong|u)(?:\s[^<>]{0,300})?>", re.IGNORECASE)
 _BLOCK = re.compile(r"</?(?:blockquote|br|div|li|ol|p|ul)(?:\s[^<>]{0,300})?/?>", re.IGNORECASE)
+_ACRONYM = re.compile(r"\b(?:IT|US|WHO)\b")
 _AROUND = " \"'`"
 _END = _AROUND + ".,;:"
 
@@ -58,6 +59,17 @@ def text_key(text: str, *, verbatim: bool = False) -> str:
 def keys_of(text: str) -> tuple[str, ...]:
     """Return the keys under which a text may be stored: not verbatim, and verbatim."""
     return text_key(text), text_key(text, verbatim=True)
+
+
+def same_acronyms(one: str, other: str) -> bool:
+    """Return whether two texts of one key have the same acronyms that are other words in lower case.
+
+    A text in capitals has none that can be told from words.
+
+    >>> same_acronyms("Ask IT.", "Ask it."), same_acronyms("Ask it.", "ASK IT.")
+    (False, True)
+    """
+    return one.isupper() or other.isupper() or _ACRONYM.findall(one) == _ACRONYM.findall(other)
 
 
 def _hash(normal_form: str) -> str:

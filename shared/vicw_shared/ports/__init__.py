@@ -50,6 +50,13 @@ from vicw_shared.ports.scan import (
 )
 from vicw_shared.ports.scope import Audience, Scope
 from vicw_shared.ports.sleep import ArrivalCount, JobRun, MaintenanceStep, Outcome, SleepLog
+from vicw_shared.ports.term_counts import (
+    MAX_CONTEXTS,
+    TermCounts,
+    TermFrequencies,
+    TermScope,
+    TermStatistics,
+)
 from vicw_shared.ports.transaction import (
     Counters,
     Direction,
@@ -61,9 +68,11 @@ from vicw_shared.ports.transaction import (
     Receipt,
     Receipts,
 )
-from vicw_shared.ports.vectors import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery, VectorStore, WordIndex
+from vicw_shared.ports.vectors import DomainCounts, Point, ScoreQuery, SparseVector, VectorHit, VectorQuery, VectorStore
+from vicw_shared.ports.words import StoredWords
 
 __all__ = [
+    "MAX_CONTEXTS",
     "MAX_UNEXPECTED",
     "NO_MODEL",
     "ArrivalCount",
@@ -74,6 +83,7 @@ __all__ = [
     "Completion",
     "Counters",
     "Direction",
+    "DomainCounts",
     "EdgeEnds",
     "Edges",
     "Embedder",
@@ -138,6 +148,11 @@ __all__ = [
     "Steps",
     "Store",
     "StoreRecord",
+    "StoredWords",
+    "TermCounts",
+    "TermFrequencies",
+    "TermScope",
+    "TermStatistics",
     "TextHit",
     "UnindexedCounts",
     "Use",
@@ -146,7 +161,6 @@ __all__ = [
     "VectorQuery",
     "VectorStore",
     "WeightedNeighbour",
-    "WordIndex",
     "WorkQueue",
     "look_up",
     "scan_pages",

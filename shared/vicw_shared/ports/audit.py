@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from vicw_shared.model import Label, Node
+from vicw_shared.ports.outbox import PendingPoint
 from vicw_shared.ports.scan import Scans
+from vicw_shared.ports.term_counts import TermScope
 
 MAX_UNEXPECTED = 100
 """Maximum number of wrong followers reported for one Event in a chain."""
@@ -57,4 +59,18 @@ class GraphAudit(Scans, Protocol):
 
     async def uncounted(self, events: Sequence[Node]) -> set[str]:
         """Return the Events (uids) with an arrival or step number above its counter, which would assign it again."""
+        ...
+
+    async def wrong_terms(self, points: Sequence[PendingPoint]) -> set[str]:
+        """Return the passages (uids) among these whose counted terms are not those of their text.
+
+        While words are converted (``StoredWords``) it returns none.
+        """
+        ...
+
+    async def wrong_counts(self) -> list[TermScope]:
+        """Return the scopes whose counts of terms are not those of their passages, in order.
+
+        It reads the terms of all passages. Writes meanwhile may make scopes appear that are not wrong.
+        """
         ...

@@ -110,8 +110,10 @@ class Models:
     """The model ``used`` (None: no model is recorded yet) and the change in progress, if any.
 
     ``rebuilding`` marks a lost index: the time since when the index of the model in use is known to be incomplete.
+    ``converting``: the words of some passages are those of an earlier version (``StoredWords``).
     """
 
     used: ModelIdentity | None = None
     change: ModelChange | None = None
     rebuilding: datetime | None = None
+    converting: bool = False

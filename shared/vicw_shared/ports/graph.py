@@ -23,7 +23,9 @@ from vicw_shared.ports.pending_extractions import PendingExtractions
 from vicw_shared.ports.scan import Scans
 from vicw_shared.ports.scope import Scope
 from vicw_shared.ports.sleep import SleepLog
+from vicw_shared.ports.term_counts import TermStatistics
 from vicw_shared.ports.transaction import Direction, GraphTransaction, Receipt
+from vicw_shared.ports.words import StoredWords
 
 Spread = tuple[str, Direction]
 """An edge type and the direction in which it is followed."""
@@ -91,7 +93,7 @@ class TextHit(NamedTuple):
     score: float
 
 
-class GraphStore(Scans, NameIndex, ItemIndex, Protocol):
+class GraphStore(Scans, NameIndex, ItemIndex, TermStatistics, Protocol):
     """The Core-5 graph of all tenants."""
 
     async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:
@@ -237,4 +239,9 @@ class Store(GraphStore, Protocol):
     @property
     def uses(self) -> Uses:
         """Usage counts of items."""
+        ...
+
+    @property
+    def words(self) -> StoredWords:
+        """The version of the words of the full text, and their conversion."""
         ...

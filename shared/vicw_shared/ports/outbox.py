@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from vicw_shared.model import Node
+from vicw_shared.ports.term_counts import TermScope
 
 
 class PendingKind(StrEnum):
@@ -116,7 +117,7 @@ class Outbox(Protocol):
         ...
 
     async def acknowledge(self, points: Sequence[PendingPoint]) -> set[str]:
-        """Acknowledge claimed work: the points are in the vector store, and their nodes become ``indexed``.
+        """Acknowledge claimed work: the points are in the vector store, their nodes ``indexed``, their terms counted.
 
         An entry that has changed since the claim stays and is due at once. Returns the orphaned points, those of
         statements included: a node deleted during the work has no entry that would delete its point, so the caller has
@@ -163,6 +164,10 @@ class Outbox(Protocol):
 
     async def queued(self, chunk_uids: Sequence[str], *, failing: bool = True) -> set[str]:
         """Return which of these Chunks have an entry; ``failing`` includes failed entries, dead ones too."""
+        ...
+
+    async def recount(self, scope: TermScope) -> None:
+        """Make the counts of terms of a scope those of its passages."""
         ...
 
     async def any_indexed(self) -> bool:

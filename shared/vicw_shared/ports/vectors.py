@@ -1,4 +1,4 @@
-"""Vector store port (a dense and a sparse vector per point), and word index port (word statistics without vectors)."""
+"""Vector store port (a dense and a sparse vector per point), and the counts of domains without vectors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from vicw_shared.ports.scope import Scope
 
 @dataclass(frozen=True, slots=True)
 class SparseVector:
-    """Distinct term ids (``indices``, unsigned 32 bit) and their weights (``values``, > 0), in the same order."""
+    """Distinct term ids (``indices``, unsigned 32 bit) and their weights (``values``, > 0), in the same order.
+
+    The score of a point is the sum of the products of its weights and the query's: no engine weighs terms itself.
+    """
 
     indices: tuple[int, ...]
     values: tuple[float, ...]
@@ -59,7 +62,7 @@ class ScoreQuery:
 
 
 class VectorHit(NamedTuple):
-    """A point id and its score, higher is better: cosine in [-1, 1], or BM25 in [0, ceiling]."""
+    """A point id and its score, higher is better: cosine in [-1, 1], or BM25, > 0."""
 
     id: str
     score: float
@@ -74,6 +77,10 @@ class VectorStore(Protocol):
 
     async def set_payload(self, payloads: Mapping[str, Mapping[str, object]]) -> None:
         """Replace the payloads of existing points. Unknown ids are ignored."""
+        ...
+
+    async def set_sparse(self, vectors: Mapping[str, SparseVector]) -> None:
+        """Replace the sparse vectors of existing points; nothing else of them changes. Unknown ids are ignored."""
         ...
 
     async def delete(self, ids: Sequence[str]) -> None:
@@ -93,10 +100,6 @@ class VectorStore(Protocol):
 
     async def dense(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """Return the dense vectors, of norm 1, of the points that have one."""
-        ...
-
-    async def idf(self, terms: Sequence[int]) -> list[float]:
-        """Return each term's inverse document frequency over the whole collection, ≥ 0; 0 if no point has it."""
         ...
 
     async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
@@ -123,15 +126,8 @@ class VectorStore(Protocol):
         ...
 
 
-class WordIndex(Protocol):
-    """Statistics of words and domains, in place of the vector store's."""
-
-    async def rarity(self, stems: Sequence[str]) -> list[float]:
-        """Return the inverse document frequency of each stem (``sparse.stems``) over all Chunks, ≥ 0; 0 if none has it.
-
-        The document share of a stem is capped at one half, so that a very common stem still scores a little.
-        """
-        ...
+class DomainCounts(Protocol):
+    """Counts of domains, in place of the vector store's."""
 
     async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
         """Return the number of live Chunks per domain of the tenant; the counts may lag by one percent.

@@ -63,8 +63,17 @@ class RetrievalSettings(BaseSettings):
     count_uses: bool = Field(
         True, description="Count which items answers show: consolidation leaves recently shown items alone"
     )
+    hop_edges: int = Field(
+        6400,
+        gt=0,
+        description="Maximum edges that one hop of a spread or causal chain reads along one kind of edge, a quarter of "
+        "it where whole nodes are read; the more nodes, the fewer edges of each",
+    )
     spread_ms: int = Field(
-        40, gt=0, description="Time limit for spreading through the graph, in ms; items reached by then are used"
+        1000,
+        gt=0,
+        description="Emergency stop: time limit for all spreads through the graph and causal chains of a question "
+        "together, in ms; what was reached by then is used",
     )
     graph_weight: float = Field(
         0.0,
@@ -109,9 +118,6 @@ class RetrievalSettings(BaseSettings):
         description="Maximum causal chains for questions that ask why or what if; 0: single causes only",
     )
     chain_hops: int = Field(6, ge=1, le=20, description="Maximum steps of a causal chain")
-    chain_ms: int = Field(
-        100, gt=0, description="Time limit for following causes, in ms; chains found by then are used"
-    )
     trigger_seeds: int = Field(
         5,
         ge=0,

@@ -111,6 +111,11 @@ class Explanation(Message):
     boosts: dict[str, dict[str, float]] = Field(
         default_factory=dict, description="Score gains outside the channels, by uid and source"
     )
+    bounded: tuple[str, ...] = Field(
+        (),
+        description="Stages that left something out because one hop reads at most VICW_RETRIEVAL_HOP_EDGES edges: "
+        "`bridges`, `people`, `tags`, `current`, `causal_chains`",
+    )
     cut: tuple[str, ...] = Field(description="Uids of results that did not fit into the text")
     shortened: tuple[str, ...] = Field((), description="Uids of results that were cut to fit the budget")
     lines_cut: dict[str, int] = Field(

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from vicw_core.background import finish, in_thread
 from vicw_shared.errors import DataDirError, UnavailableError
 from vicw_shared.model import Label
-from vicw_shared.ports import Point, ScoreQuery, VectorHit, VectorQuery
+from vicw_shared.ports import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery
 from vicw_shared.telemetry.engines import measured
 from vicw_stores.conditions import LABEL
 from vicw_stores.edge.rewrite import PART, IndexCopy
@@ -64,6 +64,11 @@ class EdgeVectorStore:
         """Record that the index has been compared with the graph."""
         self.unclean = False
 
+    @property
+    def weighs_terms(self) -> bool:
+        """Whether it is of an earlier program and multiplies by an IDF of its own; ``rewrite`` ends that."""
+        return self._shards is not None and any(shard.weighs_terms for shard in self._shards.values())
+
     @staticmethod
     def exists(path: Path) -> bool:
         """Return whether there is an index at ``path``."""
@@ -100,6 +105,10 @@ class EdgeVectorStore:
 
         await self._change(payloads, work)
 
+    async def set_sparse(self, vectors: Mapping[str, SparseVector]) -> None:
+        for part in batched(vectors.items(), PART):
+            await self._change([uid for uid, _ in part], partial(_set_sparse, vectors=dict(part)))
+
     async def delete(self, ids: Sequence[str]) -> None:
         def work(shards: Shards) -> None:
             for shard in shards.values():
@@ -120,9 +129,6 @@ class EdgeVectorStore:
 
     async def dense(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         return await self._do(lambda shards: _merged([shard.dense(ids) for shard in shards.values()]))
-
-    async def idf(self, terms: Sequence[int]) -> list[float]:
-        return await self._do(lambda shards: shards[Label.CHUNK].idf(terms))
 
     async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
         return await self._do(lambda shards: shards[Label.CHUNK].domains(tenant, public=public))
@@ -207,6 +213,10 @@ def _by_label(points: Sequence[Point]) -> dict[Label, list[Point]]:
 
 def _upsert(shards: Shards, label: Label, part: Sequence[Point]) -> None:
     shards[label].upsert(part)
+
+
+def _set_sparse(shards: Shards, vectors: Mapping[str, SparseVector]) -> None:
+    shards[Label.CHUNK].set_sparse(vectors)
 
 
 def _scored(shards: Shards, query: ScoreQuery) -> dict[str, float]:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from vicw_core.graph.canonical import MERGED_INTO
 from vicw_shared.model import Label, Node
-from vicw_shared.ports import MAX_UNEXPECTED, ChainLink
+from vicw_shared.ports import MAX_UNEXPECTED, ChainLink, PendingPoint, TermScope
 from vicw_shared.telemetry.engines import measured
 from vicw_stores.neo4j.cypher import edges, nodes, records
 from vicw_stores.neo4j.keys import chain_end, numbers_of, place_of
 from vicw_stores.neo4j.scans import Neo4jScans
+from vicw_stores.neo4j.term_statistics import read_wrong_counts, read_wrong_terms
 
 
 @measured("neo4j")
@@ -24,6 +25,12 @@ class Neo4jAudit(Neo4jScans):
     async def point_states(self, uids: Sequence[str]) -> dict[str, bool]:
         rows = await self._database.read(nodes.POINT_STATES, uids=list(uids))
         return {row["uid"]: row["indexed"] for row in rows}
+
+    async def wrong_terms(self, points: Sequence[PendingPoint]) -> set[str]:
+        return await read_wrong_terms(self._database, points)
+
+    async def wrong_counts(self) -> list[TermScope]:
+        return await read_wrong_counts(self._database)
 
     async def belongs_to_counts(self, uids: Sequence[str]) -> dict[str, int]:
         return {row["uid"]: row["count"] for row in await self._database.read(nodes.BELONGS_TO_COUNTS, uids=list(uids))}

@@ -158,6 +158,11 @@ def arrivals_record(tenant: str, context: str) -> str:
     return f"arrivals:{make_uid(tenant, context)}"
 
 
+def term_scope_key(tenant: str, context: str) -> str:
+    """Return the key of the counts of terms of a context, or with "" of a whole tenant."""
+    return make_uid(tenant, context, "terms")
+
+
 def steps_record(tenant: str, context: str, flow: str) -> str:
     """Return the key of the record that counts a flow's steps."""
     return f"steps:{make_uid(tenant, context, flow)}"

@@ -14,12 +14,13 @@ from typing import Any
 from neo4j import Record
 
 from vicw_shared.clock import MICROSECONDS, from_us
-from vicw_shared.ports import Backlog, IndexFailure, PendingKind, PendingPoint, UnindexedCounts
+from vicw_shared.ports import Backlog, IndexFailure, PendingKind, PendingPoint, TermScope, UnindexedCounts
 from vicw_shared.telemetry.engines import measured
-from vicw_stores.neo4j.cypher import nodes, outbox
+from vicw_stores.neo4j.cypher import nodes, outbox, term_counts
 from vicw_stores.neo4j.database import Neo4jDatabase, RunStatement
 from vicw_stores.neo4j.keys import tenant_key
 from vicw_stores.neo4j.rows import is_node, node_of
+from vicw_stores.neo4j.term_counts import merge_records, put_terms, recount
 
 _PAGE = 2000
 _ERROR_CHARS = 1000
@@ -58,11 +59,16 @@ class Neo4jOutbox:
     async def acknowledge(self, points: Sequence[PendingPoint]) -> set[str]:
         ids = {part.point_id for point in points for part in point.parts}
 
-        async def work(run: RunStatement) -> set[str]:
+        async def work(run: RunStatement) -> tuple[set[str], list[TermScope]]:
+            full = await put_terms(run, points, await run(term_counts.UNCHANGED, points=_rows(points)))
             await run(outbox.ACKNOWLEDGE, points=_rows(points))
-            return ids - {row["uid"] for row in await run(nodes.POINT_STATES, uids=sorted(ids))}
+            return ids - {row["uid"] for row in await run(nodes.POINT_STATES, uids=sorted(ids))}, full
 
-        return await self._database.write(work) if points else set()
+        if not points:
+            return set()
+        orphans, full = await self._database.write(work)
+        await merge_records(self._database, full)
+        return orphans
 
     async def postpone(
         self, points: Sequence[PendingPoint], *, seconds: float | None, error: str | None = None
@@ -102,6 +108,9 @@ class Neo4jOutbox:
         query, uids = outbox.replay(of_points=True, of_tenant=of_tenant), list(points)
         (row,) = await self._database.write(lambda run: run(query, uids=uids, tenant=tenant, limit=len(uids)))
         return int(row["count"])
+
+    async def recount(self, scope: TermScope) -> None:
+        await self._database.write(lambda run: recount(run, scope))
 
     async def any_indexed(self) -> bool:
         return bool(await self._database.read(nodes.ANY_INDEXED))

@@ -13,6 +13,7 @@ from vicw_shared.telemetry.engines import measured
 from vicw_stores.neo4j.cypher import records
 from vicw_stores.neo4j.database import Neo4jDatabase
 from vicw_stores.neo4j.keys import receipt_record, use_record
+from vicw_stores.neo4j.stored_words import converted_of
 from vicw_stores.neo4j.transaction import receipt_of
 
 
@@ -38,7 +39,12 @@ class Neo4jRecord:
     async def models(self) -> Models:
         (row,) = await self._database.read(records.STORE)
         used, change, since = (row["store"][name] for name in ("model", "change", "rebuilding"))
-        return Models(used and ModelIdentity(**json.loads(used)), ModelChange.load(change), from_us(since))
+        return Models(
+            used and ModelIdentity(**json.loads(used)),
+            ModelChange.load(change),
+            from_us(since),
+            converted_of(row["store"]) is not None,
+        )
 
     async def set_model(
         self, identity: ModelIdentity, change: ModelChange | None = None, *, holder: str | None = None

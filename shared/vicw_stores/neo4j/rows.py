@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from vicw_core.index.full_text import head_words, text_words
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.core5 import CONSOLIDATED_ITEM, LABELS, SENSITIVITIES, SYSTEM_VERSION
@@ -13,7 +14,6 @@ from vicw_shared.model.edges import SOURCE_ITEM
 from vicw_shared.ports import ItemRef
 from vicw_shared.text import fold_case
 from vicw_stores.neo4j.keys import derived
-from vicw_stores.neo4j.text import parts_of
 
 Properties = Mapping[str, Any]
 _REQUIRED = {"uid", "chunk", "weight", "label", "name", "text"}
@@ -93,10 +93,19 @@ def node_row(node: Node) -> dict[str, object]:
         "folded": fold_case(node.name) if node.label is not Label.CHUNK else None,
         "formerly": [fold_case(alias) for alias in node.aliases] or None,
         "kind": fold_case(node.subtype) if node.label is not Label.CHUNK else None,
-        "parts": (parts_of(node.text or "") or None) if node.label is Label.CHUNK else None,
+        **_words(node),
         **derived(node),
     }
     return {name: value for name, value in row.items() if value is not None}
+
+
+def _words(node: Node) -> dict[str, object]:
+    """Return the words of the full text: of a Chunk's text, or of an item's names, tags and bucket."""
+    if node.label is Label.CHUNK:
+        return {"words": text_words(node.text or "")}
+    if node.content_hash is None:
+        return {}
+    return {"head_words": head_words(node.name, node.title, node.tags, node.bucket)}
 
 
 def node_of(row: Properties) -> Node:

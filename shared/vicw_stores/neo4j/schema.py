@@ -10,6 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from uuid import uuid4
 
+from vicw_core.index import sparse
 from vicw_shared.clock import MICROSECONDS
 from vicw_shared.errors import OverloadedError, SchemaVersionError
 from vicw_shared.model import Label
@@ -46,13 +47,16 @@ _INDEXES: dict[str, str] = {
     "vicw_entity_ends": "FOR (n:Entity) ON (n.ends_at)",
     "vicw_term_home": "FOR (n:Entity) ON (n.term, n.home)",
     "vicw_term_place": "FOR (n:Entity) ON (n.place)",
+    "vicw_term_counts": "FOR (n:Entity) ON (n.counts_of)",
     "vicw_term_begins": "FOR (n:Entity) ON (n.begins)",
 }
 _TEXT = (
-    f"CREATE FULLTEXT INDEX {INDEX} IF NOT EXISTS FOR (n:Chunk) ON EACH [n.text, n.parts, n.head, n.tenant_key] "
-    # Stems English; of other languages it keeps whole words.
-    "OPTIONS {indexConfig: {`fulltext.analyzer`: 'english', `fulltext.eventually_consistent`: false}}"
+    f"CREATE FULLTEXT INDEX {INDEX} IF NOT EXISTS FOR (n:Chunk) ON EACH [n.words, n.tenant_key] "
+    # The words are VICW's own: nothing is left to analyse.
+    "OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace', `fulltext.eventually_consistent`: false}}"
 )
+_OBSOLETE = ("vicw_text",)
+"""Indexes of earlier versions."""
 _BUILD_SECONDS = 3600
 _LOCK_SECONDS = 30.0
 """Duration of the schema lock: a process that dies while it defines the schema blocks the others for so long."""
@@ -91,6 +95,8 @@ async def prepare(database: Neo4jDatabase, types: Iterable[str]) -> tuple[str, .
             await _define(database, holder, {name: required[name] for name in required if name in missing})
         else:
             await asyncio.sleep(_POLL_SECONDS)
+    for name in existing.intersection(_OBSOLETE):
+        await database.define(f"DROP INDEX {name} IF EXISTS")
     await database.wait("CALL db.awaitIndexes($seconds)", seconds=_BUILD_SECONDS)
     # A removed integration leaves edges of its types behind; checks have to include them.
     stored_types = {name.removeprefix(_EDGE) for name in existing if name.startswith(_EDGE)}
@@ -138,7 +144,7 @@ async def _write_with_retries[T](database: Neo4jDatabase, work: Callable[[RunSta
 async def _migrate(run: RunStatement) -> None:
     """Apply missing migrations, with the store's record locked."""
     latest = FIRST + len(MIGRATIONS)
-    (row,) = await run(records.OPEN, store_id=uuid4().hex, schema=latest)
+    (row,) = await run(records.OPEN, store_id=uuid4().hex, schema=latest, words=sparse.VERSION)
     version = row["schema"]
     if version > latest:
         raise SchemaVersionError(f"The store has schema version {version}, this program knows {latest}. Upgrade VICW")

@@ -19,6 +19,7 @@ from vicw_shared.ports import (
     Neighbour,
     Scope,
     Spread,
+    TermFrequencies,
     TextHit,
     WeightedNeighbour,
 )
@@ -42,8 +43,11 @@ from vicw_stores.neo4j.rows import Properties, by_uid, gathered, item_ref, nodes
 from vicw_stores.neo4j.scans import Neo4jScans
 from vicw_stores.neo4j.schema import prepare
 from vicw_stores.neo4j.steps import Neo4jSleepLog
+from vicw_stores.neo4j.stored_words import Neo4jWords
+from vicw_stores.neo4j.term_statistics import read_frequencies
 from vicw_stores.neo4j.text import query_of
 from vicw_stores.neo4j.transaction import Neo4jTransaction
+from vicw_stores.term_counts import TermRecords
 
 
 @measured("neo4j")
@@ -60,6 +64,8 @@ class Neo4jGraphStore(Neo4jScans):
         self.log = Neo4jSleepLog(database)
         self.erasures = Neo4jErasures(database)
         self.uses = Neo4jUses(database)
+        self._term_records = TermRecords()
+        self.words = Neo4jWords(database)
 
     @classmethod
     async def open(
@@ -169,6 +175,9 @@ class Neo4jGraphStore(Neo4jScans):
     async def contexts(self, tenant: str) -> list[Node]:
         rows = await self._database.read(nodes.CONTEXTS, tenant_key=tenant_key(tenant), tenant=tenant)
         return sorted(by_uid(rows).values(), key=lambda node: node.name)
+
+    async def frequencies(self, tenant: str, contexts: Sequence[str] | None, terms: Sequence[int]) -> TermFrequencies:
+        return await read_frequencies(self._database, self._term_records, tenant, contexts, terms)
 
     async def find(self, scope: Scope, text: str, limit: int) -> list[TextHit]:
         query = query_of(scope.tenant, text)

@@ -43,10 +43,9 @@ from vicw_stores.neo4j.names import find_names, put_terms
 from vicw_stores.neo4j.pending_extractions import dequeue_extraction, queue_extractions
 from vicw_stores.neo4j.rows import by_uid, edge_of, edge_row, gathered, node_row, nodes_in
 from vicw_stores.neo4j.steps import put_step
+from vicw_stores.neo4j.term_counts import drop_terms
 
 _BATCH = 2000
-_IN_FULL_TEXT = frozenset({"EVIDENCED_BY", "TAGGED"})
-"""Edge types that determine the text indexed with a Chunk."""
 _label = attrgetter("label")
 _type = attrgetter("type")
 
@@ -199,6 +198,7 @@ class Neo4jTransaction:
         for batch in batched(dict.fromkeys(uids), _BATCH):
             values = {"uids": list(batch), "tenant": self._tenant}
             repeating = await self._run(of_nodes.PAYLOAD_SOURCES, **values)
+            await drop_terms(self._run, self._tenant, batch)
             await self._run(of_nodes.DROP, **values)
             await self._run(outbox.RENEW_PAYLOADS, sources=[row["source"] for row in repeating])
             await self._run(records.DROP, records=[use_record(uid) for uid in batch])
@@ -275,7 +275,7 @@ class Neo4jTransaction:
     async def _update_copies(self, changed: Iterable[tuple[str, str]]) -> None:
         """Update the copies of edges, by type and source: indexed text and payloads."""
         pairs = set(changed)
-        described = sorted({source for edge_type, source in pairs if edge_type in _IN_FULL_TEXT})
+        described = sorted({source for edge_type, source in pairs if edge_type == "EVIDENCED_BY"})
         renewed = sorted({source for edge_type, source in pairs if edge_type in IN_PAYLOAD})
         if described:
             await self._run(text.SET_HEADS, sources=described)

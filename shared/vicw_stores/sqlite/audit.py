@@ -8,11 +8,12 @@ from itertools import batched
 
 from vicw_shared.model import Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, chain_key
-from vicw_shared.ports import MAX_UNEXPECTED, ChainLink, Counters
+from vicw_shared.ports import MAX_UNEXPECTED, ChainLink, Counters, PendingPoint, TermScope
 from vicw_shared.telemetry.engines import measured
 from vicw_stores.sqlite import outbox_rows
 from vicw_stores.sqlite.rows import marks, pack, unpack
 from vicw_stores.sqlite.scans import SqliteScans
+from vicw_stores.sqlite.term_statistics import read_wrong_counts, read_wrong_terms
 from vicw_stores.sqlite.transaction import read_counters
 
 _BATCH = 500
@@ -55,6 +56,12 @@ class SqliteAudit(SqliteScans):
 
     async def point_states(self, uids: Sequence[str]) -> dict[str, bool]:
         return await self._database.read(lambda c: outbox_rows.point_states(c, uids))
+
+    async def wrong_terms(self, points: Sequence[PendingPoint]) -> set[str]:
+        return await self._database.read(lambda c: read_wrong_terms(c, points))
+
+    async def wrong_counts(self) -> list[TermScope]:
+        return await self._database.read(read_wrong_counts)
 
     async def belongs_to_counts(self, uids: Sequence[str]) -> dict[str, int]:
         def work(connection: sqlite3.Connection) -> dict[str, int]:

@@ -13,6 +13,7 @@ from vicw_shared.ports import ErasurePart
 from vicw_stores.sqlite.database import SqliteDatabase, Writer
 from vicw_stores.sqlite.outbox_rows import put_entries
 from vicw_stores.sqlite.rows import marks, pack
+from vicw_stores.sqlite.term_counts import drop_terms
 
 _BATCH = 500
 _TRIES = 120
@@ -110,6 +111,7 @@ def drop_nodes(connection: sqlite3.Connection, tenant: str, uids: Sequence[str])
                 "WHERE e.target = ? AND e.type IN ('ABOUT', 'TAGGED')",
                 (pk,),
             ).fetchall()
+        drop_terms(connection, [pk for pk, _ in rows])
         connection.executemany("DELETE FROM edge WHERE source = ?", keys)
         connection.executemany("DELETE FROM edge WHERE target = ?", keys)
         connection.executemany("DELETE FROM outbox WHERE point = ?", removed)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
 import sqlite3
 from collections.abc import Mapping, Sequence
 
 from vicw_core.index import sparse
+from vicw_core.index.full_text import query_words
 from vicw_shared.ports import Scope, TextHit
 from vicw_shared.uids import is_uid
 from vicw_stores.conditions import After, AnyOf, Condition, Group, Is, Until, scope_conditions
 from vicw_stores.sqlite.rows import marks, pack, unpack
+from vicw_stores.sqlite.stored_words import read_converted
 
 _MAX_WORDS = 64
 _BATCH_FACTOR = 4
@@ -36,7 +37,9 @@ def find_passages(
     Chunks with only common words of the question are read only if the scope has fewer than ``limit`` others. The rarest
     words are not common: as many as have at most ``rare`` passages in total, at least one.
     """
-    words = list(dict.fromkeys(sparse.stems(text)))[:_MAX_WORDS]
+    words = query_words(text)[:_MAX_WORDS]
+    if words and read_converted(connection) is not None:
+        words += dict.fromkeys(sparse.stems(text))  # the words of passages that are not converted yet
     if not words or () in {scope.contexts, scope.domains, scope.subtypes}:
         return []
     terms, common = _by_rarity(connection, words, rare)
@@ -96,13 +99,6 @@ def _in_scope(connection: sqlite3.Connection, scope: Scope, hits: Mapping[int, f
 def _term(word: str) -> str:
     """Return the query term that matches a word. Quoted text is never syntax."""
     return f'"{word}"'
-
-
-def rarity_of(connection: sqlite3.Connection, words: Sequence[str]) -> list[float]:
-    """Return each word's IDF as BM25 defines it: 0 if no passage has it, ln 2 if half or more have it."""
-    (passages,) = connection.execute("SELECT count(*) FROM fulltext_docsize").fetchone()
-    counts = [min(_count(connection, _term(word)), passages / 2) for word in words]
-    return [math.log(1 + (passages - n + 0.5) / (n + 0.5)) if n else 0.0 for n in counts]
 
 
 def _count(connection: sqlite3.Connection, term: str) -> int:

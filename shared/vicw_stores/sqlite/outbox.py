@@ -8,11 +8,12 @@ import time
 from collections.abc import Sequence
 
 from vicw_shared.clock import MICROSECONDS, now, to_us
-from vicw_shared.ports import Backlog, IndexFailure, PendingKind, PendingPoint, UnindexedCounts
+from vicw_shared.ports import Backlog, IndexFailure, PendingKind, PendingPoint, TermScope, UnindexedCounts
 from vicw_shared.telemetry.engines import measured
 from vicw_stores.sqlite import outbox_rows
 from vicw_stores.sqlite.database import SqliteDatabase, Writer
 from vicw_stores.sqlite.rows import pack
+from vicw_stores.sqlite.term_statistics import recount
 
 
 @measured("sqlite")
@@ -91,6 +92,9 @@ class SqliteOutbox:
 
     async def queued(self, chunk_uids: Sequence[str], *, failing: bool = True) -> set[str]:
         return await self._database.read(lambda c: outbox_rows.find_queued(c, chunk_uids, failing=failing))
+
+    async def recount(self, scope: TermScope) -> None:
+        await self._write(lambda c: recount(c, scope))
 
     async def any_indexed(self) -> bool:
         sql = "SELECT EXISTS (SELECT 1 FROM node WHERE label = 'Chunk' AND indexed)"

@@ -14,6 +14,7 @@ from vicw_shared.model.edges import IN_PAYLOAD
 from vicw_shared.ports import IndexFailure, PendingKind, PendingPoint, UnindexedCounts
 from vicw_shared.text import fold_case
 from vicw_stores.sqlite.rows import NODE_WIDTH, STATEMENT, columns_of, marks, node_of, pack, unpack
+from vicw_stores.sqlite.term_counts import put_terms
 
 type _EdgeFields = dict[Literal["about", "tags", "buckets"], tuple[str, ...]]
 _BATCH = 500
@@ -124,10 +125,20 @@ def acknowledge(connection: sqlite3.Connection, points: Sequence[PendingPoint]) 
     Returns the orphaned points.
     """
     rows = [{"seq": point.seq} for point in points]
+    unchanged = _unchanged(connection, [point.seq for point in points])
+    put_terms(connection, [point for point in points if point.seq in unchanged])
     for statement in (_MARK_CHUNK, _MARK_ITEM, _MARK_STATEMENTS, _DROP):
         connection.executemany(statement, rows)
     ids = {part.point_id for point in points for part in point.parts}
     return ids - point_states(connection, sorted(ids)).keys()
+
+
+def _unchanged(connection: sqlite3.Connection, seqs: Sequence[int]) -> set[int]:
+    found: set[int] = set()
+    for batch in batched(seqs, _BATCH):
+        rows = connection.execute(f"SELECT seq FROM outbox WHERE seq IN ({marks(len(batch))})", batch)  # noqa: S608
+        found.update(seq for (seq,) in rows)
+    return found
 
 
 def point_states(connection: sqlite3.Connection, uids: Sequence[str]) -> dict[str, bool]:
@@ -235,6 +246,12 @@ def read_passages(connection: sqlite3.Connection, after: bytes, limit: int) -> l
     """Return a page of all Chunks as pending points, with the data of their payloads."""
     where = "k.label = 'Chunk' AND k.uid > ? ORDER BY k.uid LIMIT ?"
     return _points(connection, "0, k.uid, 'upsert', 0", "node k", where, (after, limit))
+
+
+def read_chunks(connection: sqlite3.Connection, uids: Sequence[str]) -> list[PendingPoint]:
+    """Return these Chunks as pending points; unknown uids are left out."""
+    where = f"k.label = 'Chunk' AND k.uid IN ({marks(len(uids))})"
+    return _points(connection, "0, k.uid, 'upsert', 0", "node k", where, [pack(uid) for uid in uids])
 
 
 def _points(

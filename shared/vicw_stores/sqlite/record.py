@@ -12,6 +12,7 @@ from vicw_shared.clock import from_us, to_us
 from vicw_shared.ports import ModelChange, ModelIdentity, Models, Receipt
 from vicw_shared.telemetry.engines import measured
 from vicw_stores.sqlite.database import SqliteDatabase, Writer
+from vicw_stores.sqlite.stored_words import read_converted
 from vicw_stores.sqlite.transaction import read_receipt
 
 
@@ -44,6 +45,7 @@ class SqliteRecord:
                 used and ModelIdentity(**json.loads(used)),
                 ModelChange.load(change),
                 from_us(int(since)) if since is not None else None,
+                read_converted(connection) is not None,
             )
 
         return await self._database.read(work)

@@ -281,7 +281,22 @@ TABLES = """
     END;
 """
 """Triggers call functions of this program (``SqliteDatabase.connect``)."""
-MIGRATIONS: tuple[str, ...] = ()
+MIGRATIONS: tuple[str, ...] = (
+    # 23: counts of terms (``vicw_stores.term_counts``). The passages are counted by the conversion of their words.
+    """
+    CREATE TABLE passage_terms (node INTEGER PRIMARY KEY REFERENCES node (pk), terms BLOB NOT NULL) STRICT;
+    -- An id is never used again: records are cached by it.
+    CREATE TABLE term_count (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        tenant TEXT NOT NULL,
+        context TEXT NOT NULL,
+        level INTEGER NOT NULL,
+        passages INTEGER NOT NULL,
+        counts BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX term_count_scope ON term_count (tenant, context, level, id);
+    """,
+)
 
 
 def latest() -> int:

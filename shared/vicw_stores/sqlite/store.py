@@ -20,6 +20,7 @@ from vicw_shared.ports import (
     Neighbour,
     Scope,
     Spread,
+    TermFrequencies,
     TextHit,
     WeightedNeighbour,
 )
@@ -30,7 +31,7 @@ from vicw_stores.sqlite.audit import SqliteAudit
 from vicw_stores.sqlite.cache import ReadCache
 from vicw_stores.sqlite.database import MAPPED_MB, SqliteDatabase, Writer
 from vicw_stores.sqlite.erasure import SqliteErasures
-from vicw_stores.sqlite.full_text import find_passages, rarity_of
+from vicw_stores.sqlite.full_text import find_passages
 from vicw_stores.sqlite.hop import read_weighted_neighbours
 from vicw_stores.sqlite.items import (
     read_between,
@@ -48,9 +49,12 @@ from vicw_stores.sqlite.rows import NODE_COLUMNS, marks, node_of, pack
 from vicw_stores.sqlite.scans import SqliteScans
 from vicw_stores.sqlite.schema import migrate, require_current
 from vicw_stores.sqlite.steps import SqliteSleepLog
+from vicw_stores.sqlite.stored_words import SqliteWords, record_current
+from vicw_stores.sqlite.term_statistics import read_frequencies
 from vicw_stores.sqlite.transaction import SqliteTransaction
 from vicw_stores.sqlite.uses import SqliteUses
 from vicw_stores.sqlite.words import Domains
+from vicw_stores.term_counts import TermRecords
 
 GRAPH = "graph.sqlite3"
 """Name of the graph's file in a data directory."""
@@ -60,7 +64,7 @@ _BATCH = 500
 
 @measured("sqlite")
 class SqliteGraphStore(SqliteScans):
-    """Store in one file of a folder; also a WordIndex."""
+    """Store in one file of a folder; also DomainCounts."""
 
     def __init__(
         self,
@@ -83,7 +87,10 @@ class SqliteGraphStore(SqliteScans):
         cache = ReadCache(0 if beside else cached_nodes)
 
         def prepare(connection: sqlite3.Connection) -> None:
+            (is_new,) = connection.execute("SELECT count(*) = 0 FROM sqlite_schema").fetchone()
             (require_current if beside else migrate)(connection)
+            if is_new:
+                record_current(connection)
             cache.watch(connection)
 
         database = SqliteDatabase(data_dir.path / GRAPH, prepare, mapped_mb=mapped_mb)
@@ -98,6 +105,8 @@ class SqliteGraphStore(SqliteScans):
         self.log = SqliteSleepLog(database, write)
         self.erasures = SqliteErasures(database, write)
         self.uses = SqliteUses(database, write)
+        self._term_records = TermRecords()
+        self.words = SqliteWords(database, write)
 
     async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:
         self._data_dir.require_room()
@@ -175,8 +184,8 @@ class SqliteGraphStore(SqliteScans):
     async def find(self, scope: Scope, text: str, limit: int) -> list[TextHit]:
         return await self._database.read(lambda c: find_passages(c, scope, text, limit))
 
-    async def rarity(self, stems: Sequence[str]) -> list[float]:
-        return await self._database.read(lambda c: rarity_of(c, stems))
+    async def frequencies(self, tenant: str, contexts: Sequence[str] | None, terms: Sequence[int]) -> TermFrequencies:
+        return await self._database.read(lambda c: read_frequencies(c, self._term_records, tenant, contexts, terms))
 
     async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
         return await self._database.read(lambda c: self._domains.of(c, tenant, public=public))

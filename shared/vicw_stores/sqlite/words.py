@@ -1,8 +1,7 @@
-"""Words of the full-text index, an entry per Chunk, with the stems of the sparse encoder; and counts of domains.
+"""Functions of the schema's triggers: words of the full-text index, an entry per Chunk; and counts of domains.
 
-The entry of an item's first Chunk includes the item's names, tags and bucket, so that one index covers them and the
-text. Texts and queries are split and stemmed before they reach the engine: its own tokenizer splits neither
-``camelCase`` nor words in scripts without spaces.
+The entry of an item's first Chunk includes the item's names, tags and bucket, so that one index covers them and
+the text.
 """
 
 from __future__ import annotations
@@ -10,20 +9,18 @@ from __future__ import annotations
 import json
 import sqlite3
 
-from vicw_core.index import sparse
+from vicw_core.index import full_text
 from vicw_shared.model.triggers import phrases_of, precedence
 
 
 def text_words(text: str | None) -> str:
     """Return the index words of a text."""
-    return " ".join(sparse.stems(text or ""))
+    return full_text.text_words(text or "")
 
 
 def head_words(name: str, title: str | None, tags: str, bucket: str | None) -> str:
     """Return the index words of an item's name, title, tags (a JSON list) and bucket."""
-    tag_names: list[str] = json.loads(tags)
-    names = [name, *([title] if title and title != name else []), *tag_names]
-    return text_words("\n".join([*names, *([bucket] if bucket and bucket not in tag_names else [])]))
+    return full_text.head_words(name, title, json.loads(tags), bucket)
 
 
 class Domains:

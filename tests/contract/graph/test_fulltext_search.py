@@ -65,7 +65,7 @@ async def test_fulltext_finds_passages_by_words_item_names_and_tags(graph: Graph
 
 async def test_an_items_first_passage_is_found_by_its_bucket(graph: Graph) -> None:
     await tell(graph, "Harbour Master", "the keeper slept", "lighthouses burned", bucket="inbox/tax_receipts.Old")
-    await tell(graph, "other", "the receipts at night")
+    await tell(graph, "other", "the receipts lay in the office all night, and the keeper counted them in the morning")
     for word in ("inbox", "receipt", "tax", "tax_receipts", "old", "inbox/tax_receipts.Old"):
         assert (await found(graph, word))[0] == "Harbour Master/0", word
     assert await found(graph, "receipts") == ["Harbour Master/0", "other/0"], "a bucket counts double"

@@ -142,6 +142,20 @@ async def test_expand_finds_the_same_neighbours_along_few_and_many_spreads(graph
     assert "s150" in {lead.name for lead in leads[0]}, "among the heaviest of all"
 
 
+async def test_of_edges_with_equal_weights_the_oldest_come_first(graph: Graph) -> None:
+    """What a limit leaves out must not depend on the engine: mentions all have the same weight."""
+    hub, spokes = make_uid("hub"), [f"s{number}" for number in range(40)]
+    await put(graph, [node("hub")])
+    for minute, spoke in enumerate(reversed(spokes)):
+        at = AT + timedelta(minutes=minute)
+        await put(graph, [node(spoke, created_at=at)], [replace(edge("RELATED_TO", spoke, "hub"), created_at=at)])
+    oldest = spokes[::-1][:5]
+    few, all_types = [("RELATED_TO", Direction.IN)], [(t.name, Direction.IN) for t in EdgeRegistry.with_core_types()]
+    for spreads in (few, all_types):
+        assert {one.node.name for one in await graph.expand("t", [hub], spreads, 5)} == set(oldest)
+    assert {lead.name for lead in await graph.weighted_neighbours("t", [hub], few[0], 5)} == set(oldest)
+
+
 async def test_expand_follows_one_type_one_way_heaviest_first(graph: Graph) -> None:
     edges = [edge("RELATED_TO", "a", n, w) for n, w in (("b", 0.2), ("c", 0.9), ("d", 0.5))]
     await put(graph, [node(n) for n in "abcd"], [*edges, edge("DEPENDS_ON", "a", "b"), edge("RELATED_TO", "b", "a")])

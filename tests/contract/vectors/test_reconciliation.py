@@ -13,12 +13,15 @@ from prometheus_client import REGISTRY
 
 from support.stores.graph_records import node, put
 from support.stores.pairs import Side, asked_for
+from support.stores.term_counts import lose_all_counts, lose_counts
+from vicw_core.index.sparse import question_terms
 from vicw_shared.clock import now
 from vicw_shared.model import Label
-from vicw_shared.ports import Lane, Point
+from vicw_shared.ports import Lane, Point, TermCounts, TermScope
 from vicw_sleep.reconcile.model import ReconcileBookmark, ReconcileReport
 from vicw_sleep.reconcile.service import reconcile
 
+HARBOUR = question_terms("harbour")
 NOTHING = ReconcileReport(missing=0, stale=0, orphaned=0, next=None)
 
 
@@ -53,6 +56,26 @@ async def change_payloads(side: Side, count: int = 1, **fields: object) -> list[
 
 def count_stale_points() -> float:
     return REGISTRY.get_sample_value("vicw_reconcile_stale_total") or 0
+
+
+async def test_terms_that_are_not_counted_are_reported_and_counted(side: Side) -> None:
+    before = await side.graph.frequencies("t", ["c"], HARBOUR)
+    assert before.asked == TermCounts(5, dict.fromkeys(HARBOUR, 5))
+    await lose_counts(side.graph, TermScope("t", "c"))
+    wrong = "The counts of terms of context 'c' of tenant 't' are not those of its passages"
+    assert (await side.check()).violations == [wrong]
+    assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors, dry=True) == NOTHING
+    assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == NOTHING
+    assert (await side.check()).violations == []
+    await lose_all_counts(side.graph)
+    chunks = sorted(await side.payloads())
+    told = [f"Chunk {uid} is not counted with the terms of its text" for uid in chunks]
+    assert (await side.check()).violations == told
+    assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == ReconcileReport(0, 5, 0, None)
+    await side.indexer.drain()
+    assert (await side.check()).violations == []
+    assert side.embedder.seen == []
+    assert await side.graph.frequencies("t", ["c"], HARBOUR) == before
 
 
 async def test_a_payload_that_differs_from_the_graph_is_reported_and_rewritten(side: Side) -> None:

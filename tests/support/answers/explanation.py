@@ -21,7 +21,7 @@ NO_SPREADS = {
     "current_first": False,
 }
 """All that moves a result after the first wave, switched off."""
-PATIENT = dict.fromkeys(("spread_ms", "chain_ms", "channel_ms", "graph_ms"), PATIENT_MS)
+PATIENT = dict.fromkeys(("spread_ms", "channel_ms", "graph_ms"), PATIENT_MS)
 
 
 @dataclass(frozen=True)

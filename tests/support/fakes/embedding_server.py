@@ -16,13 +16,14 @@ from vicw_shared.ports import Lane
 
 @dataclass
 class EmbeddingServer:
-    """What the server has, what it was sent, and the word that it refuses any text for."""
+    """What the server has, what it was sent, the word that it refuses any text for, and the characters it reads."""
 
     models: list[str]
     url: str = ""
     asked_for: list[str | None] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     refuses: str = ""
+    reads: int | None = None
 
 
 @asynccontextmanager
@@ -38,7 +39,7 @@ async def serve_embeddings(*models: str) -> AsyncIterator[EmbeddingServer]:
         foreign.texts += body["input"]
         if foreign.refuses and any(foreign.refuses in text for text in body["input"]):
             return web.json_response({"error": {"message": f"{foreign.refuses}: no such token"}}, status=400)
-        rows = (await HashEmbedder().embed(body["input"], Lane.BULK)).tolist()
+        rows = (await HashEmbedder().embed([text[: foreign.reads] for text in body["input"]], Lane.BULK)).tolist()
         data = [{"index": at, "embedding": row} for at, row in enumerate(rows)]
         usage = {"prompt_tokens": 1, "total_tokens": 1}
         return web.json_response({"data": data, "model": foreign.models[0], "usage": usage})

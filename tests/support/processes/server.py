@@ -127,7 +127,7 @@ def environment(models_dir: Path, **variables: str) -> dict[str, str]:
     """Return this process's environment without its own VICW settings, with ours."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("VICW_")}
     patient = {"VICW_EMBEDDING_MODELS_DIR": str(models_dir), "VICW_RETRIEVAL_SPREAD_MS": "20000"}  # whatever else runs
-    patient |= {"VICW_RETRIEVAL_CHAIN_MS": "20000", "VICW_INGEST_WAIT_SECONDS": "110"}
+    patient["VICW_INGEST_WAIT_SECONDS"] = "110"
     return clean | patient | variables
 
 

@@ -46,7 +46,7 @@ def settings_for(path: Path, llm: LlmSettings | None = None, **storage: Any) -> 
         LimitSettings(),
         EmbeddingSettings(),
         IngestSettings(wait_seconds=10),
-        RetrievalSettings(graph_ms=PATIENT_MS, spread_ms=PATIENT_MS, chain_ms=PATIENT_MS, graph_weight=TYPED_EDGES),
+        RetrievalSettings(graph_ms=PATIENT_MS, spread_ms=PATIENT_MS, graph_weight=TYPED_EDGES),
         LogSettings(),
         TraceSettings(),
         llm=llm or LlmSettings(),

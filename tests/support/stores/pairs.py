@@ -117,7 +117,7 @@ class Side:
         return await job_status(job, tenant, self.graph.record, self.graph.outbox, self.graph.pending_extractions)
 
     async def retrieve(self, body: dict[str, Any], tenant: str, **settings: Any) -> RetrieveResponse:
-        patient = dict.fromkeys(("channel_ms", "graph_ms", "spread_ms", "chain_ms"), 20_000)
+        patient = dict.fromkeys(("channel_ms", "graph_ms", "spread_ms"), 20_000)
         read = RetrievalSettings.model_validate(patient | {"graph_weight": TYPED_EDGES} | settings)
         ports = RetrievalPorts(self.graph, self.vectors, self.embedder, "", LimitSettings(), read, CircuitBreaker())
         return await retrieve(RetrieveRequest.model_validate(body), tenant, ports)

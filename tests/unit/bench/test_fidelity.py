@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -15,7 +16,17 @@ from aiohttp.test_utils import TestServer
 from support.fakes.hash_embedder import HashEmbedder
 from support.generators.retrieval_set import CODE, TALES, write_set
 from support.stores.memory import settings_for
-from vicw_bench.fidelity.measure import ABLATION, AS_SET, WITH, WITHOUT, Measured, SetReport, measure
+from vicw_bench.fidelity.busy_loops import busy_loops
+from vicw_bench.fidelity.measure import (
+    ABLATION,
+    AS_SET,
+    WITH,
+    WITHOUT,
+    Measured,
+    SetReport,
+    beside_busy_loops,
+    measure,
+)
 from vicw_bench.fidelity.pooled import compare, separate
 from vicw_bench.fidelity.run import anew
 from vicw_bench.filling import Filled, read_marker
@@ -29,6 +40,7 @@ from vicw_bench.report import (
     write_json,
 )
 from vicw_bench.sets import load_set
+from vicw_bench.speed.server import children
 from vicw_bench.targets import LocalTarget, open_local
 from vicw_runtime.model_servers.openai_embedder import OpenAIEmbedder
 from vicw_shared.ports import Embedder, Lane
@@ -75,6 +87,25 @@ async def test_a_set_is_filled_once_and_measured_in_every_variant(tmp_path: Path
     assert again.filled == report.filled
     assert len(embedder.questions()) == len(CODE), "only the questions are embedded"
     assert again.against_single == {}
+
+
+async def test_a_set_is_asked_beside_busy_loops_with_the_settings_that_users_have(tmp_path: Path) -> None:
+    data = load_set(write_set(tmp_path / "code", CODE, domain="code"))
+    store, settings = tmp_path / "store", settings_for(tmp_path / "unused")
+    async with open_local(settings, store, HashEmbedder()) as target:
+        report = await measure(target, data, store, (AS_SET, beside_busy_loops(1)), quiet)
+        described = await target.describe()
+    assert [way.variant for way in report.ways] == ["as set", "beside 1 busy loop"]
+    assert report.gain(report.ways[1]) == (0.0, 0.0)
+    assert described["retrieval"] == settings.retrieval.model_dump(mode="json"), "no more time than users have"
+
+
+def test_busy_loops_end_with_their_block() -> None:
+    before = children(os.getpid())
+    with busy_loops(2):
+        loops = [pid for pid in children(os.getpid()) if pid not in before]
+        assert len(loops) == 2
+    assert not set(loops) & set(children(os.getpid()))
 
 
 @asynccontextmanager

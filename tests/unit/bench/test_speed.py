@@ -19,7 +19,7 @@ from vicw_bench.speed.retrieve import identity_of, measure_speed
 from vicw_bench.speed.server import disk_mb, serve
 from vicw_bench.speed.synthetic import Chat
 from vicw_bench.targets import open_http
-from vicw_client import RetryLaterError
+from vicw_client import AsyncVicwClient, RetryLaterError
 from vicw_shared.errors import UnavailableError
 from vicw_shared.wire.ingest import Extract, IngestRequest, Item
 
@@ -101,6 +101,16 @@ async def test_measure_ingest_reports_throughput_ratio_and_graph_growth(tmp_path
 
     untold = await measure_ingest(settings_for(tmp_path / "base"), given, Extract.NONE, 1, quiet)
     assert (untold.texts, untold.growth.nodes["statement"]) == (4, 0)
+
+
+@pytest.mark.process
+async def test_a_measured_server_has_loaded_its_model_before_it_gets_requests(tmp_path: Path) -> None:
+    settings = settings_for(tmp_path / "base")
+    async with (
+        serve(tmp_path / "data", model=settings.embedding.model, models_dir=settings.models_dir) as server,
+        AsyncVicwClient(server.url) as client,
+    ):
+        assert (await client.ready()).detail == "", "otherwise the first requests are measured with the start"
 
 
 def said(text: str) -> Item:

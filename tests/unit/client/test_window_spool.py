@@ -148,3 +148,9 @@ def test_a_turn_whose_fsync_fails_is_not_kept(path: Path, monkeypatch: pytest.Mo
         spool.add(turn(1))
     with closing(opened(path)) as again:
         assert again.turns == {1: turn(1)}
+
+
+def test_a_turn_of_several_lines_keeps_the_indentation_of_its_first() -> None:
+    pasted = "\n    if ready:\n        go()\n"
+    assert Turn(1, "user", pasted, WHEN).text == "    if ready:\n        go()"
+    assert Turn(1, "user", "  go\n", WHEN).text == "go"

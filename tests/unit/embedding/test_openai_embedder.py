@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import aiohttp
+import httpx
 import numpy as np
 import pytest
 from aiohttp import web
@@ -29,6 +29,7 @@ from vicw_shared.errors import (
     OverloadedError,
     SettingsError,
     UnavailableError,
+    UnknownHostError,
     VicwError,
 )
 from vicw_shared.ports.embedder import Embedder, Lane
@@ -191,24 +192,24 @@ async def test_the_servers_queue_length_is_logged_and_not_in_the_error(capsys: p
 
 
 TRANSPORT_ERRORS: list[Exception] = [
-    aiohttp.ClientConnectionError("gone"),
-    aiohttp.ClientOSError(32, "gone"),
-    aiohttp.ServerDisconnectedError("gone"),
-    aiohttp.ClientConnectionResetError("gone"),
-    aiohttp.ConnectionTimeoutError("gone"),
-    aiohttp.SocketTimeoutError("gone"),
-    aiohttp.ClientPayloadError("gone"),
-    aiohttp.InvalidURL("gone"),
-    aiohttp.ClientError("gone"),
+    httpx.ConnectError("gone"),
+    httpx.ReadError("gone"),
+    httpx.WriteError("gone"),
+    httpx.CloseError("gone"),
+    httpx.ConnectTimeout("gone"),
+    httpx.PoolTimeout("gone"),
+    httpx.ProxyError("gone"),
+    httpx.RemoteProtocolError("gone"),
+    httpx.DecodingError("gone"),
 ]
 
 
 @pytest.mark.parametrize("trouble", TRANSPORT_ERRORS, ids=lambda trouble: type(trouble).__name__)
 async def test_every_transport_error_becomes_unavailable(trouble: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(*_: object, **__: object) -> None:
+    async def failing(*_: object, **__: object) -> None:
         raise trouble
 
-    monkeypatch.setattr(aiohttp.ClientSession, "request", failing)
+    monkeypatch.setattr(httpx.AsyncClient, "send", failing)
     async with embedder(answer) as client:
         started = time.perf_counter()
         with pytest.raises(UnavailableError, match="embedding"):
@@ -310,7 +311,12 @@ async def test_a_server_that_changes_its_size_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("address", "key"),
-    [("http://127.0.0.1:9/v1", "key\n"), (f"http://{'x' * 70}.example/v1", None), ("http://u:p@127.0.0.1:9/v1", "key")],
+    [
+        ("http://127.0.0.1:9/v1", "key\n"),
+        ("http://127.0.0.1:9/v1", "ké"),
+        (f"http://{'x' * 70}.example/v1", None),
+        ("http://u:p@127.0.0.1:9/v1", "key"),
+    ],
 )
 async def test_an_address_or_key_that_cannot_be_sent_is_an_error(address: str, key: str | None) -> None:
     client = OpenAIEmbedder(base_url=address, api_key=key, retry_seconds=0.1)
@@ -333,3 +339,33 @@ async def test_the_openai_embedder_can_be_closed_twice() -> None:
     await client.close()
     with pytest.raises(ValueError, match="either"):
         OpenAIEmbedder()
+
+
+async def test_a_key_that_cannot_be_sent_is_a_wrong_setting() -> None:
+    async with embedder(answer, api_key="key\n") as client:
+        with pytest.raises(SettingsError, match="VICW_EMBEDDING_API_KEY"):
+            await client.embed(["x"], Lane.QUERY)
+
+
+async def test_half_a_surrogate_pair_is_sent() -> None:
+    async with embedder(answer) as client:
+        assert (await client.embed(["\ud800"], Lane.BULK)).shape == (1, 3)
+
+
+async def test_an_unreachable_address_is_named_without_its_password() -> None:
+    client = OpenAIEmbedder(base_url="http://u:secret@127.0.0.1:9/v1", retry_seconds=0.1)
+    with pytest.raises(UnavailableError, match=r"127\.0\.0\.1:9") as refused:
+        await client.embed(["x"], Lane.QUERY)
+    assert "secret" not in str(refused.value)
+    await client.close()
+
+
+async def test_an_unknown_host_is_told_from_one_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    client = OpenAIEmbedder(base_url="http://nowhere.invalid/v1", retry_seconds=0.1)
+    with pytest.raises(UnknownHostError, match=r"nowhere\.invalid"):
+        await client.embed(["x"], Lane.QUERY)
+    await client.close()

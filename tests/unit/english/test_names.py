@@ -1,5 +1,7 @@
 """Names, code, paths and amounts are found where they stand, whole."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -72,3 +74,22 @@ def test_name_spans_point_at_their_text_in_the_source(analyst: Analyst) -> None:
 @given(st.text(alphabet=st.sampled_from("Aa b_.()/$5%`'-&of \n@#"), max_size=60))
 def test_names_in_any_text_are_found_without_an_error(analyst: Analyst, text: str) -> None:
     found(analyst, text)
+
+
+@pytest.mark.parametrize("letters", ["x", "x_", "xY", "a.", "/a"])
+def test_the_time_for_a_word_grows_with_its_length(analyst: Analyst, letters: str) -> None:
+    def seconds(chars: int) -> float:
+        sentences = analyst.analyse([letters * (chars // len(letters))])[0]
+        started = time.thread_time()
+        for _ in range(20):
+            for sentence in sentences:
+                list(names_in(sentence))
+        return time.thread_time() - started
+
+    assert min(seconds(1600), seconds(1600)) < 8 * min(seconds(200), seconds(200)) + 0.05
+
+
+def test_a_long_url_is_a_name_and_another_long_word_is_none(analyst: Analyst) -> None:
+    url = "https://example.com/" + "a" * 500
+    assert found(analyst, f"See {url} for more.") == {url: "url"}
+    assert found(analyst, f"See {'a_b' * 200} for more.") == {}

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 import pytest
 
 from support.stores.memory import Memory
+from vicw_ingest.plan.chunking import split_passages
 from vicw_ingest.response.job_status import job_status
 from vicw_shared.errors import (
     ForbiddenEdgeError,
@@ -71,6 +73,75 @@ async def test_a_document_is_an_entity_outside_the_chains(memory: Memory) -> Non
     assert (item.label, item.flow_step) == (Label.ENTITY, None)
     node = (await memory.standalone.graph.nodes("default", [item.uid]))[item.uid]
     assert node.timestamp is None
+
+
+_NESTED = "- harbour\n" + "".join(f"    - berth {n} for boats that come and go\n" for n in range(60))
+
+
+async def test_passages_are_cut_before_the_transaction_and_in_another_thread(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut_in: list[threading.Thread] = []
+
+    def split(text: str, *, size: int, code: bool) -> list[str]:
+        cut_in.append(threading.current_thread())
+        return split_passages(text, size=size, code=code)
+
+    monkeypatch.setattr("vicw_ingest.plan.drafts.split_passages", split)
+    await memory.ingest({"id": "x", "text": _NESTED}, {"id": "y", "text": "short"})
+    assert len(cut_in) == 1
+    assert cut_in[0] is not threading.main_thread()
+
+
+async def test_the_stored_passages_of_a_nested_list_are_its_text_with_all_indentation(memory: Memory) -> None:
+    response = await memory.ingest({"id": "x", "text": _NESTED})
+    uids = [node.uid for node in response.items[0].nodes if node.label is Label.CHUNK]
+    texts = await memory.standalone.graph.texts("default", uids)
+    assert len(uids) > 1
+    assert "".join(texts[uid] for uid in uids) == _NESTED
+    assert all(texts[uid].startswith("    - berth") for uid in uids[1:])
+    answer = await memory.retrieve("berth 59", limit=1)
+    assert "\n    - berth 59 for boats" in answer.text
+    shown = answer.text[answer.text.index("\n") :].splitlines()
+    assert all(line.startswith("    - berth") for line in shown if "berth" in line)
+
+
+async def test_an_item_that_was_cut_in_another_way_is_unchanged_and_its_copy_is_known(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def halves(text: str, *, size: int, code: bool) -> list[str]:
+        return [text[: len(text) // 2], text[len(text) // 2 :]]
+
+    monkeypatch.setattr("vicw_ingest.plan.drafts.split_passages", halves)
+    stored = await memory.ingest({"id": "x", "text": _NESTED})
+    monkeypatch.undo()
+    before = await memory.check()
+
+    again = await memory.ingest({"id": "x", "text": _NESTED})
+    copy = await memory.ingest({"id": "copy", "text": _NESTED})
+
+    assert again.items[0].status == "unchanged"
+    assert again.items[0].uid == stored.items[0].uid
+    assert copy.items[0].status == "linked"
+    after = await memory.check()
+    assert after.violations == before.violations == []
+    assert after.points == before.points
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Sent 👍", "Sent 👎"),
+        ("for US", "for us"),
+        ("a pêche", "a peche"),
+        ("port 8080", "port 8081"),
+        ("is", "is not"),
+    ],
+)
+async def test_what_a_model_may_not_tell_apart_is_a_new_version(memory: Memory, one: str, other: str) -> None:
+    await memory.ingest({"id": "x", "text": one})
+    changed = await memory.ingest({"id": "x", "text": other})
+    assert changed.items[0].status == "updated"
 
 
 async def test_an_id_sent_again_is_unchanged_or_a_new_version(memory: Memory) -> None:

@@ -205,6 +205,17 @@ def test_doctor_names_a_port_where_another_program_answers(store: Path) -> None:
     assert "VICW_PORT" in says
 
 
+def test_doctor_asks_the_server_that_has_the_data_directory_open(store: Path) -> None:
+    settings = replace(settings_of(store), server=ServerSettings(port=9))
+    with serve_hub(Hub({})) as other, DataDir(store) as held:
+        held.record_address(other.url)
+        ((what, says),) = problems(settings)
+        assert what == "server"
+        assert f"not VICW answers on {other.url.removeprefix('http://')}" in says
+        held.record_address("http://127.0.0.1:9")
+        assert problems(settings)[0][1].startswith("the one that has the data directory open does not answer on 127")
+
+
 @pytest.mark.parametrize("changed", [{"dimensions": 32}, {"model": "tiny.gguf"}])
 def test_doctor_names_a_store_of_another_model(filled: Path, tmp_path: Path, changed: dict[str, Any]) -> None:
     if "model" in changed:
@@ -238,6 +249,19 @@ async def test_doctor_asks_an_external_embedding_server_for_its_model(store: Pat
         foreign.models = ["a-better-model"]
         ((what, says),) = await asyncio.to_thread(problems, settings)
     assert (what, "the model is now a-better-model" in says) == ("store", True)
+
+
+async def test_doctor_notes_an_external_embedding_server_that_cuts_passages(store: Path) -> None:
+    async with serve_embeddings(NAME) as foreign:
+        settings = settings_of(store, url=foreign.url)
+        assert (await asyncio.to_thread(findings, settings))["model"].verdict is Severity.FINE
+        foreign.reads = 1000
+        note = (await asyncio.to_thread(findings, settings))["model"]
+        assert note.verdict is Severity.NOTE
+        assert f"{foreign.url} does not embed a passage of 1200 characters to its end" in note.detail
+        assert "VICW_INGEST_CHUNK_CHARS" in note.fix
+        foreign.reads, foreign.refuses = None, "keeper"
+        assert (await asyncio.to_thread(findings, settings))["model"].verdict is Severity.NOTE
 
 
 def test_doctor_names_an_unreachable_external_embedding_server(store: Path) -> None:

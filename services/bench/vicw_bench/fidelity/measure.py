@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
+from vicw_bench.fidelity.busy_loops import busy_loops
 from vicw_bench.fidelity.names import BY_NAMES, ask_by_names
 from vicw_bench.filling import Filled, fill, read_marker, write_marker
 from vicw_bench.metrics import Answered, Scores, by_category, score
@@ -29,6 +30,7 @@ class Variant:
     """A way of asking: ``channels`` None are all; ``retrieval`` overrides settings of the read path.
 
     Without ``vectors`` it is answered as where there are none (VICW_EMBEDDER=none); ``anywhere``, without a context.
+    ``busy`` loops run beside it.
     """
 
     name: str
@@ -36,6 +38,12 @@ class Variant:
     retrieval: Mapping[str, Any] = field(default_factory=dict)
     vectors: bool = True
     anywhere: bool = False
+    busy: int = 0
+
+
+def beside_busy_loops(count: int) -> Variant:
+    """Return the memory as it is set, asked on a busy machine: it should find the same."""
+    return Variant(f"beside {count} busy loop{'s' if count > 1 else ''}", busy=count)
 
 
 AS_SET = Variant("as set")
@@ -171,6 +179,13 @@ async def ask_all(
     strict: bool = True,
 ) -> list[Answered]:
     """Ask every question, one after the other. ``pooled`` leaves out the context, not ``strict`` the domain."""
+    with busy_loops(variant.busy):
+        return await _ask_all(target, data, variant, progress, pooled=pooled, strict=strict)
+
+
+async def _ask_all(
+    target: Target, data: FidelitySet, variant: Variant, progress: Progress, *, pooled: bool, strict: bool
+) -> list[Answered]:
     answers = []
     for question in data.questions:
         request = _request(question, variant, pooled=pooled, strict=strict)
@@ -214,7 +229,7 @@ async def measure(
     progress: Progress,
     extract: Extract = Extract.AUTO,
 ) -> SetReport:
-    """Fill the memory with ``data`` where needed, and ask its questions in every way; of several, by names, too."""
+    """Fill the memory with ``data`` where needed, and ask its questions in every way; in an ablation by names, too."""
     filled, now = await ensure_filled(target, data, store, progress, extract)
     asked = {variant.name: await ask_all(target, data, variant, progress) for variant in variants}
     unsure = [number for number, answer in enumerate(asked.get(AS_SET.name, ())) if not answer.sure]
@@ -222,7 +237,7 @@ async def measure(
         Measured(name, score(answers), by_category(answers), score([answers[n] for n in unsure]) if unsure else None)
         for name, answers in asked.items()
     ]
-    if len(variants) > 1 and isinstance(target, LocalTarget):
+    if any(variant in WITHOUT for variant in variants) and isinstance(target, LocalTarget):
         answers = await ask_by_names(target.graph, target.tenant, data, progress)
         ways.append(Measured(BY_NAMES, score(answers), by_category(answers)))
     return SetReport(data.name, len(data.items), data.blank, len(data.questions), filled, now, tuple(ways))

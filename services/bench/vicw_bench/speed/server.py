@@ -11,11 +11,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from vicw_client import AsyncVicwClient
 from vicw_shared.errors import UnavailableError
 
 _ANNOUNCED = re.compile(rb"http://[\w.:\[\]]+")
 _START_SECONDS = 180.0
 _STOP_SECONDS = 20.0
+_POLL_SECONDS = 0.05
 _SERVE = "from vicw_standalone.cli import main; main()"
 
 
@@ -44,7 +46,11 @@ class RunningServer:
 
 @asynccontextmanager
 async def serve(data_dir: Path, *, model: str, models_dir: Path) -> AsyncIterator[RunningServer]:
-    """Run `vicw serve` on a free port until the block ends. Raises UnavailableError if it does not come up."""
+    """Run `vicw serve` on a free port until the block ends, which begins when the server is ready.
+
+    The server takes requests earlier, while it loads its model: that would be measured with them. Raises
+    UnavailableError if it does not come up.
+    """
     environment = os.environ | {"VICW_EMBEDDING_MODELS_DIR": str(models_dir), "VICW_LOG_LEVEL": "warning"}
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", _SERVE, "serve", "--port", "0"),
@@ -56,15 +62,28 @@ async def serve(data_dir: Path, *, model: str, models_dir: Path) -> AsyncIterato
     try:
         assert process.stdout is not None
         async with asyncio.timeout(_START_SECONDS):
-            line = await process.stdout.readline()
-        announced = _ANNOUNCED.search(line)
-        if announced is None:
-            raise UnavailableError("server", "`vicw serve` ended before it was ready; its words are above")
-        yield RunningServer(announced[0].decode(), process.pid)
+            announced = _ANNOUNCED.search(await process.stdout.readline())
+            if announced is None:
+                raise _ended()
+            url = announced[0].decode()
+            await _ready(url, process)
+        yield RunningServer(url, process.pid)
     except TimeoutError as error:
         raise UnavailableError("server", f"`vicw serve` was not ready within {_START_SECONDS:g} s") from error
     finally:
         await _end(process)
+
+
+async def _ready(url: str, process: asyncio.subprocess.Process) -> None:
+    async with AsyncVicwClient(url) as client:
+        while not await client.ready():
+            if process.returncode is not None:
+                raise _ended()
+            await asyncio.sleep(_POLL_SECONDS)
+
+
+def _ended() -> UnavailableError:
+    return UnavailableError("server", "`vicw serve` ended before it was ready; its words are above")
 
 
 def disk_mb(folder: Path) -> float:

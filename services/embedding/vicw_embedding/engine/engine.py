@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vicw_embedding.engine import llama, loader
+from vicw_embedding.engine import loader
 from vicw_embedding.engine.lane import Embedded, LaneOptions, LaneWorker
 from vicw_shared.errors import SettingsError
 from vicw_shared.ports.embedder import Lane
@@ -51,8 +51,6 @@ class Engine:
         """
         self.file = model_file
         card = model_file.card
-        if (options.threads or usable_cores()) == _processors():
-            llama.pin_workers()
         self._model = loader.load(model_file)
         if self._model.size != card.size:
             self._model.close()

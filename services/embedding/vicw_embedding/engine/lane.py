@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from vicw_shared.embedding_models import Pooling
 
 _LOOK_AHEAD = 128
-_NEAR = 16
-"""A shorter text is padded by so many tokens at most: a batch of its own costs about as much."""
+_CALL_TOKENS = 16
+"""What a batch costs beside its tokens, padding included: about as much as so many tokens."""
 _log = structlog.get_logger()
 
 
@@ -80,9 +80,9 @@ class _Piece:
 class LaneWorker:
     """Runs requests in their order of arrival, several in one batch if they fit.
 
-    Every batch is packed by tokens from the head of the queue, across requests; where a batch is padded, with those
-    texts that are about as long as the first. A request whose future is cancelled leaves the queue, and its texts no
-    longer count.
+    Every batch is packed by tokens from the head of the queue, across requests; where a batch is padded, with the texts
+    nearest in length to the first, until one would raise the cost of a token. A request whose future is cancelled
+    leaves the queue, and its texts no longer count.
     """
 
     def __init__(self, model: Model, options: LaneOptions) -> None:
@@ -197,14 +197,16 @@ class LaneWorker:
         first = len(self._pieces[0].tokens) if self._pieces else 0
         pads, tokens, longest = self._model.pads, 0, 0
         by_length = sorted(self._pieces, key=lambda piece: abs(len(piece.tokens) - first)) if pads else self._pieces
+        least = float("inf")
         for piece in by_length:
-            length = len(piece.tokens)
-            tokens += length
-            longest = max(longest, length)
-            cost = longest * (len(batch) + 1) if pads else tokens
-            full = len(batch) == self._model.max_sequences or cost > self._options.batch_tokens
-            if full or (pads and abs(length - first) > _NEAR):
+            tokens += len(piece.tokens)
+            longest = max(longest, len(piece.tokens))
+            computed = longest * (len(batch) + 1) if pads else tokens
+            cost = (_CALL_TOKENS + computed) / tokens
+            full = len(batch) == self._model.max_sequences or computed > self._options.batch_tokens
+            if full or cost > least:
                 break
+            least = cost
             batch.append(piece)
         return batch
 

@@ -6,11 +6,9 @@ exception. Threads share only the model, which is read-only.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import functools
 import os
-import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,29 +37,6 @@ _log = structlog.get_logger()
 _callbacks: list[Any] = []  # keeps them alive: a callback that Python collects while C holds it is a segfault
 
 
-def pin_workers(mark: str = "vicw-pinned-workers") -> None:
-    """Pin each worker of a context to its own core, for contexts that use all cores. Call before the first model.
-
-    Workers that are not pinned wake up on one core and share it: a query after a pause then takes three times as long.
-    Where another process has pinned its own under this ``mark``, these are not: workers that are pinned to one core
-    wait for each other.
-    """
-    if hasattr(socket, "AF_UNIX") and _first(mark):
-        os.environ.setdefault("OMP_PROC_BIND", "true")
-
-
-def _first(name: str) -> bool:
-    # An abstract name of Linux: nobody listens, no file is left, and it is free again when this process ends.
-    mark = socket.socket(socket.AF_UNIX)
-    try:
-        mark.bind(f"\0{name}")
-    except OSError:
-        mark.close()
-        return False
-    mark.detach()  # kept open
-    return True
-
-
 def prepare() -> None:
     """Load and configure llama.cpp. Call before any other import of it."""
     _library()
@@ -69,19 +44,16 @@ def prepare() -> None:
 
 @functools.cache
 def _library() -> Any:
-    # Workers that spin at their barriers starve the other lane: without this limit, a query during bulk work takes
-    # seconds. libgomp reads it when the import below loads it.
-    os.environ.setdefault("GOMP_SPINCOUNT", "3000")
+    # Workers that spin at their barriers starve the other lane and other processes; those that sleep at once have to be
+    # woken too often. A worker that sleeps wakes up on a free core, so none is pinned (docs/decisions/0049). libgomp
+    # reads the limit when the import below loads it.
+    os.environ.setdefault("GOMP_SPINCOUNT", "500")
     # Otherwise an abort starts a debugger on this process before it dies, which delays a restart.
     os.environ.setdefault("GGML_NO_BACKTRACE", "1")
-    cores = _affinity()
     try:
         import llama_cpp.llama_cpp as library
     except ModuleNotFoundError as error:
         raise SettingsError(NOT_INSTALLED) from error
-    if cores:  # only workers are to be pinned: the loading thread's children would all share its core
-        with contextlib.suppress(OSError):  # a sandbox may refuse it; then the affinity has not changed either
-            os.sched_setaffinity(0, cores)
     callback = library.llama_log_callback(_log_native)
     _callbacks.append(callback)
     library.llama_log_set(callback, ctypes.c_void_p(0))
@@ -94,10 +66,6 @@ def _library() -> Any:
 
 def _libraries(library: Any) -> Path:
     return Path(library.__file__).parent / "lib"
-
-
-def _affinity() -> set[int]:
-    return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
 
 
 def _log_native(level: int, text: bytes | None, _user: object) -> None:

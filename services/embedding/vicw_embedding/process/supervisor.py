@@ -146,6 +146,12 @@ class ModelProcess(ABC):
         self._closing = True
         if self._first is not None and not self._first.done():
             self._first.set_exception(UnavailableError(self.dependency, "the process is being stopped"))
+        try:
+            await self._end()
+        finally:
+            await asyncio.to_thread(shutil.rmtree, self._directory, ignore_errors=True)
+
+    async def _end(self) -> None:
         if self._supervision:
             await self._stop()
             self._supervision.cancel()
@@ -153,7 +159,6 @@ class ModelProcess(ABC):
                 await self._supervision
             await self._stop()  # a child that was just starting
             self._supervision = None
-        await asyncio.to_thread(shutil.rmtree, self._directory, ignore_errors=True)
 
     async def _stop(self) -> None:
         process = self._process

@@ -19,7 +19,7 @@ from vicw_shared.model import Node
 from vicw_shared.model.core5 import speaker_subtype
 from vicw_shared.model.text_keys import plain
 from vicw_shared.ports import GraphStore
-from vicw_shared.text import fold_case
+from vicw_shared.text import fold_case, trimmed
 from vicw_shared.wire.ingest import IngestRequest, Item, RepeatedItem, Repetition
 
 _GAP = re.compile(r"\n\s*\n")
@@ -80,7 +80,7 @@ def remove_parts(text: str, taken: Iterable[tuple[int, int]]) -> str:
     for start, end in sorted(taken):
         parts.append(text[at : max(at, start)])
         at = max(at, end)
-    return _GAP.sub("\n\n", "".join([*parts, text[at:]])).strip() if parts else text
+    return trimmed(_GAP.sub("\n\n", "".join([*parts, text[at:]]))) if parts else text
 
 
 def is_blank(rest: str) -> bool:
@@ -142,7 +142,7 @@ def _duplicate(keys: LookupKeys, stored_texts: StoredTexts, min_chars: int) -> D
 
 def _copy_source(keys: LookupKeys, stored_texts: StoredTexts, min_chars: int) -> DuplicateSource | None:
     length = len(plain(keys.item.text))
-    for source, passages in stored_texts.items_with(keys.whole):
+    for source, passages in stored_texts.items_with(keys.whole, keys.item.text):
         if source.context != stored_texts.context:
             continue
         if length >= _min_length(keys.item, source, min_chars) and stored_texts.may_link(keys.item, source):

@@ -10,7 +10,7 @@ from itertools import islice
 from vicw_ingest.dedup import quotations
 from vicw_ingest.dedup.quotations import CUT, QuotedResult, QuotedSpan
 from vicw_shared.model import Label, Node, Sensitivity
-from vicw_shared.model.text_keys import keys_of, plain
+from vicw_shared.model.text_keys import keys_of, plain, same_acronyms
 from vicw_shared.ports import Direction, GraphStore, Scope
 from vicw_shared.text import fold_case
 from vicw_shared.wire.ingest import Item
@@ -87,19 +87,22 @@ class StoredTexts:
             await _passages(graph, tenant, long_texts),
         )
 
-    def items_with(self, span: QuotedSpan) -> Iterator[tuple[Node, tuple[str, ...]]]:
-        """Yield the live items with the same text as a span, oldest first, each with the passages that hold it."""
+    def items_with(self, span: QuotedSpan, text: str) -> Iterator[tuple[Node, tuple[str, ...]]]:
+        """Yield the live items with the same text as a span of ``text``, oldest first, each with the passages of it."""
+        repeated = text[span.start : span.end]
         for key in span.keys:
             for node in self.nodes_by_key.get(key, ()):
                 item = self.owners.get(node.uid)
                 if item is None or item.retired_at is not None:
+                    continue
+                if node.text and not key.startswith(CUT) and not same_acronyms(repeated, node.text):
                     continue
                 if item.expires_at is None or item.expires_at > self.now:
                     yield item, self.passages.get(node.uid, (node.uid,))
 
     def linkable(self, span: QuotedSpan, item: Item) -> Iterator[Node]:
         """Yield the items with the same text that ``item`` may be linked to."""
-        for source, _ in self.items_with(span):
+        for source, _ in self.items_with(span, item.text):
             if self.may_link(item, source):
                 yield source
 

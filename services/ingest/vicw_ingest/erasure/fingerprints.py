@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicw_core.index import sparse
+from vicw_core.index.full_text import text_words
 from vicw_shared.clock import to_us
 from vicw_shared.model import Node
 from vicw_shared.text import fold_case
@@ -41,13 +42,15 @@ def new_key() -> int:
 
 
 def spellings(text: str) -> set[bytes]:
-    """Return the byte forms in which VICW may store a text: plain, in JSON, case-folded, as the stems in indexes.
+    """Return the byte forms in which VICW may store a text: plain, in JSON, case-folded, as the words of full texts.
 
-    Names and summaries contain its words in one line.
+    Names and summaries contain its words in one line. Until a store of an earlier version is converted, it
+    has their stems.
     """
     plain = {text, " ".join(text.split())}
     quoted = {json.dumps(form, ensure_ascii=narrow)[1:-1] for form in plain for narrow in (True, False)}
-    return {form.encode() for form in (*plain, *quoted, fold_case(text), " ".join(sparse.stems(text)))}
+    words = (fold_case(text), text_words(text), " ".join(sparse.stems(text)))
+    return {form.encode() for form in (*plain, *quoted, *words)}
 
 
 def id_spellings(uid: str) -> set[bytes]:

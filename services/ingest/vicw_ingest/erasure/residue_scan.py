@@ -14,6 +14,7 @@ from itertools import batched
 
 from vicw_core.consolidation.ledger import entries_of
 from vicw_ingest.erasure.fingerprints import (
+    MIN_BYTES,
     FingerprintFinder,
     Fingerprints,
     Mark,
@@ -100,7 +101,7 @@ def _scan_page(page: Sequence[Node], residue: Residue) -> None:
                 nodes.append(entry.item)
                 live += [entry.item] if entry.item.version > SYSTEM_VERSION else []
     residue.scan_all(texts)
-    residue.live |= residue.finder.find(_SEPARATOR.join(_spelled(_words(node)) for node in live))
+    residue.live |= residue.finder.find(_SEPARATOR.join(_spelled(text) for node in live for text in _words(node)))
     _find_ingested_again(nodes, residue)
 
 
@@ -154,11 +155,15 @@ def _payload_text(payloads: Mapping[str, Mapping[str, object]]) -> list[tuple[st
     return [(f"{_POINT} {uid}", _stored_text([uid, payload])) for uid, payload in payloads.items()]
 
 
-def _words(node: Node) -> str:
-    """Return all words of a caller in a node, without its ledger, which describes other items, too."""
+def _words(node: Node) -> list[str]:
+    """Return all texts of a caller in a node, as a whole and one by one, without its ledger: it has other items.
+
+    The words of a full text depend on the language of the text that they are of, so each is spelled by itself, too.
+    """
     fields = {name: value for name, value in asdict(node).items() if name not in _INTERNAL_FIELDS}
     metadata = {name: value for name, value in node.metadata.items() if name != LEDGER}
-    return "\n".join(_strings([*fields.values(), metadata]))
+    texts = list(_strings([*fields.values(), metadata]))
+    return ["\n".join(texts), *dict.fromkeys(text for text in texts if len(text) >= MIN_BYTES // 4)]
 
 
 def _stored_text(value: object) -> bytes:

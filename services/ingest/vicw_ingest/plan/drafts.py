@@ -6,7 +6,7 @@ import hashlib
 import json
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from vicw_ingest.extraction.code.commits import parse_commit
@@ -51,21 +51,43 @@ class ItemDraft:
         return f"items[{self.index}]"
 
 
+@dataclass(frozen=True, slots=True)
+class PassageCutter:
+    """Cuts texts into passages of ``size`` characters, and keeps them, so that no text is cut twice."""
+
+    size: int
+    _kept: dict[tuple[str, bool], tuple[str, ...]] = field(default_factory=dict)
+
+    def cut_ahead(self, request: IngestRequest, domain: str) -> None:
+        """Cut the long texts of a request of ``domain``, before a transaction needs their passages under its lock."""
+        for item in request.items:
+            self.passages(item, domain)
+
+    def passages(self, item: Item, domain: str) -> tuple[str, ...]:
+        """Return the passages of an item's text."""
+        if len(item.text) <= self.size:
+            return (item.text,) if item.text else ()
+        key = item.text, _is_code(item, domain)
+        if key not in self._kept:
+            self._kept[key] = tuple(split_passages(item.text, size=self.size, code=key[1]))
+        return self._kept[key]
+
+
 def draft_items(
-    request: IngestRequest, domain: str, chunk_chars: int, rests: Mapping[int, str] | None = None
+    request: IngestRequest, domain: str, cutter: PassageCutter, rests: Mapping[int, str] | None = None
 ) -> list[ItemDraft]:
     """Return a draft of each item, in order. ``domain`` is the canonical domain of the request.
 
     ``rests`` are shortened texts by item index: only these are stored of their items.
     """
     return [
-        _draft(index, item, request, domain, chunk_chars, (rests or {}).get(index))
+        _draft(index, item, request, domain, cutter, (rests or {}).get(index))
         for index, item in enumerate(request.items)
     ]
 
 
 def _draft(
-    index: int, item: Item, request: IngestRequest, domain: str, chunk_chars: int, rest: str | None
+    index: int, item: Item, request: IngestRequest, domain: str, cutter: PassageCutter, rest: str | None
 ) -> ItemDraft:
     flow_id = item.flow_id if item.flow_id is not None else request.flow_id
     commit = authored_commit(item)
@@ -86,7 +108,7 @@ def _draft(
         domain=domain,
         flow_id=flow_id,
         timestamp=timestamp,
-        passages=tuple(split_passages(item.text, size=chunk_chars, code=_is_code(item, domain))),
+        passages=cutter.passages(item, domain),
         content_hash=content_hash,
         verbatim=is_verbatim(item.speaker, subtype, domain),
     )
@@ -104,7 +126,7 @@ def _is_code(item: Item, domain: str) -> bool:
 
 def headline(text: str) -> str:
     """Return the first words of a text as its display name."""
-    line = " ".join(text.split())
+    line = " ".join(text.split(maxsplit=_HEADLINE_CHARS)[:_HEADLINE_CHARS])  # of a long text its first words only
     return line if len(line) <= _HEADLINE_CHARS else line[:_HEADLINE_CHARS].rsplit(" ", 1)[0] + CUT
 
 

@@ -17,7 +17,7 @@ from vicw_ingest.knowledge.nodes import page_node
 from vicw_ingest.knowledge.page_graph import ChangedPage
 from vicw_ingest.knowledge.pages import KnowledgePage
 from vicw_ingest.plan.builder import GraphBuilder, PlannedGraph
-from vicw_ingest.plan.drafts import ItemDraft, draft_items, event_time
+from vicw_ingest.plan.drafts import ItemDraft, PassageCutter, draft_items, event_time
 from vicw_ingest.plan.flows import infer_flows
 from vicw_ingest.telemetry import ingesting
 from vicw_ingest.versions.restore import latest_versions
@@ -31,17 +31,19 @@ from vicw_shared.wire.ingest import IngestRequest, Tier
 
 @dataclass(frozen=True, slots=True)
 class PlanRules:
-    """Rules of planning: characters of a passage, the pause that ends a chat's session, and edges that make a hub."""
+    """Rules of planning: the pause that ends a chat's session, and edges that make a hub."""
 
     registry: EdgeRegistry
-    chunk_chars: int
     session_pause: timedelta = timedelta(0)
     hub_edges: int = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class PlanInput:
-    """A checked request, and what was found in it: extractions, pages and duplicates, by item index."""
+    """A checked request, and what was found in it: extractions, pages and duplicates, by item index.
+
+    ``cutter`` has cut its texts, as far as what was read without the lock still holds.
+    """
 
     tenant: str
     request: IngestRequest
@@ -49,6 +51,7 @@ class PlanInput:
     extractions: Mapping[int, TextExtraction]
     pages: Mapping[int, KnowledgePage]
     duplicates: Duplicates
+    cutter: PassageCutter
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,7 @@ async def plan_write(given: PlanInput, rules: PlanRules, transaction: GraphTrans
     root = stored_root or _new_root(given, domain)
     links = await DuplicateLinks.of(given.duplicates, transaction)
     with ingesting("draft"):
-        drafts = draft_items(given.request, domain, rules.chunk_chars, links.remainders)
+        drafts = draft_items(given.request, domain, given.cutter, links.remainders)
     hashes = {draft.item.id: draft.content_hash for draft in drafts if draft.item.id is not None}
     latest, restored = await latest_versions(transaction, rules.registry, given.now, hashes)
     links = (await links.after_restore(restored.items, transaction)).classify(drafts, latest)

@@ -41,12 +41,18 @@ Place = tuple[str, str, Direction]
 
 
 class Visibility:
-    """Visibility for one scope. ``ignore_validity``: includes what is no longer true or no longer believed."""
+    """Visibility for one scope. ``ignore_validity``: includes what is no longer true or no longer believed.
 
-    def __init__(self, graph: GraphStore, scope: Scope, *, ignore_validity: bool = False) -> None:
+    ``most_edges`` bounds each further read that looks for visible edges among many invisible ones.
+    """
+
+    def __init__(
+        self, graph: GraphStore, scope: Scope, *, ignore_validity: bool = False, most_edges: int | None = None
+    ) -> None:
         self._graph = graph
         self.scope = scope
         self._ignore_validity = ignore_validity
+        self._most_edges = most_edges
         self._source_items: dict[str, Node] = {}
 
     async def visible(self, neighbours: Sequence[Neighbour]) -> list[Neighbour]:
@@ -82,8 +88,8 @@ class Visibility:
         neighbours = await self._graph.expand(self.scope.tenant, uids, spreads, limit) if uids else []
         seen = await keep(neighbours)
         short = _short(neighbours, seen, limit, fanout, ties=ties)
-        while short and limit < MAX_READ:
-            limit = min(limit * _LIMIT_FACTOR, MAX_READ)
+        while short and (wider_limit := self._wider(limit, MAX_READ, len(short))) > limit:
+            limit = wider_limit
             along = list(dict.fromkeys((kind, direction) for _, kind, direction in short))
             origins = list(dict.fromkeys(uid for uid, _, _ in short))
             wider = [
@@ -95,6 +101,11 @@ class Visibility:
             seen = [*(one for one in seen if spread_of(one) not in short), *again]
             short = _short(wider, again, limit, fanout, ties=ties)
         return seen
+
+    def _wider(self, limit: int, most: int, places: int) -> int:
+        """Return the limit of the next read of so many places: no more than ``limit`` ends the search."""
+        room = most if self._most_edges is None else min(most, self._most_edges // places)
+        return min(limit * _LIMIT_FACTOR, room)
 
     async def source_items(self, edges: Iterable[Edge]) -> dict[str, Node]:
         """Return the source items of these edges by uid, visible or not."""
@@ -121,8 +132,10 @@ class Visibility:
             neighbours = await self._graph.expand(self.scope.tenant, undecided, spreads, limit)
             known_uids |= {n.origin for n in await self.visible(neighbours) if reveals_entity(n)}
             full = {origin for (origin, _, _), count in counted(neighbours).items() if count >= limit}
-            undecided = [uid for uid in undecided if uid in full - known_uids] if limit < most else []
-            limit = min(limit * _LIMIT_FACTOR, most)
+            undecided = [uid for uid in undecided if uid in full - known_uids]
+            if not undecided or (wider_limit := self._wider(limit, most, len(undecided))) <= limit:
+                break
+            limit = wider_limit
         return [node for node in named if node.uid in known_uids]
 
     async def _seen(self, nodes: Iterable[Node]) -> set[str]:

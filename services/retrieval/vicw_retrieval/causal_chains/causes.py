@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from vicw_core.graph.canonical import canonical
 from vicw_retrieval.access.scope import is_named
 from vicw_retrieval.access.visibility import Visibility
-from vicw_retrieval.causal_chains.model import ChainDirection
+from vicw_retrieval.causal_chains.model import CAUSAL_CHAINS, ChainDirection
+from vicw_retrieval.request.hop_limit import HopLimit
 from vicw_retrieval.traversal.walk import Walk, WalkPlan
 from vicw_shared.model import Edge, Label, Node, Sensitivity
 from vicw_shared.model.edges import SOURCE_ITEM, Category, EdgeRegistry
@@ -26,6 +27,8 @@ _PROOFS = 20
 """Passages read per node."""
 _PASSAGES = 50
 """Passages read per hop."""
+_NODES = 200
+"""Nodes whose causes are read per hop, those of the best paths first."""
 _ARTICLES = frozenset({"a", "an", "the"})
 _DEICTIC = frozenset(
     "i me my we us our you your he him his she her it its they them their this that these those here there now then "
@@ -50,12 +53,14 @@ class CausalGraph:
         registry: EdgeRegistry,
         settings: RetrievalSettings,
         direction: ChainDirection,
+        hop_limit: HopLimit,
     ) -> None:
         follow = Direction.IN if direction is ChainDirection.BACK else Direction.OUT
         types = [edge_type.name for edge_type in registry if edge_type.category is Category.CAUSAL]
         self._graph, self._scope = graph, scope
         self._spreads = [(name, follow) for name in types]
-        self.visibility = Visibility(graph, scope)
+        self.visibility = Visibility(graph, scope, most_edges=hop_limit.edges)
+        self._hop_limit = hop_limit
         self._known_by = known_by
         plan = WalkPlan(
             spreads=self._spreads,
@@ -93,6 +98,10 @@ class CausalGraph:
         """Return the neighbours one hop from a node that was read, or from its equivalents."""
         return [neighbour for one in sorted(self.equivalents(uid)) for neighbour in self._neighbours.get(one, ())]
 
+    def was_read(self, uid: str) -> bool:
+        """Return whether the neighbours of a node were read: the limit of a hop may leave it out."""
+        return uid in self._neighbours
+
     def add_nodes(self, nodes: Iterable[Node]) -> list[str]:
         """Add visible nodes up to the limit; return the uids of the new ones."""
         return self._walk.add(nodes)
@@ -102,7 +111,7 @@ class CausalGraph:
         requested = list(dict.fromkeys(uids))
         await self._follow([*requested, *await self._canonical_entities(requested)])
         passages = (passage for uid in requested if self._may_have_copies(uid) for passage in self.proofs(uid))
-        await self.read_extracted(list(dict.fromkeys(passages))[:_PASSAGES])
+        await self.read_extracted(list(dict.fromkeys(passages)))
         await self._follow(sorted(set().union(*(self.equivalents(uid) for uid in requested))))
 
     async def read_proofs(self, edges: Sequence[Edge]) -> None:
@@ -114,10 +123,10 @@ class CausalGraph:
 
     async def read_extracted(self, passages: Sequence[str]) -> None:
         """Read the statements and events that visible passages prove."""
-        fresh = [passage for passage in passages if passage not in self._extracted]
+        fresh = self._best([passage for passage in passages if passage not in self._extracted], _PASSAGES)
         if not fresh:
             return
-        neighbours = await self._graph.expand(self._scope.tenant, fresh, [_PROVEN], _MAX_EXTRACTED)
+        neighbours = await self._expand(fresh, _PROVEN, _MAX_EXTRACTED)
         visible = [n for n in await self.visibility.visible(neighbours) if n.node.label is Label.EVENT]
         self.add_nodes(n.node for n in visible)
         self._extracted |= {passage: [] for passage in fresh}
@@ -128,11 +137,14 @@ class CausalGraph:
         await self._compare(visible)
 
     async def _follow(self, uids: Iterable[str]) -> None:
-        fresh = [uid for uid in uids if uid not in self._neighbours]
+        fresh = self._best([uid for uid in dict.fromkeys(uids) if uid not in self._neighbours], _NODES)
         if not fresh:
             return
         self._neighbours |= {uid: [] for uid in fresh}
-        neighbours, _ = await asyncio.gather(self._walk.read(fresh, self._spreads), self._evidence(fresh))
+        (neighbours, _), _ = await asyncio.gather(
+            self._hop_limit.whole(CAUSAL_CHAINS, fresh, len(self._spreads), self._walk.plan.fanout, self._read_causes),
+            self._evidence(fresh),
+        )
         self.add_nodes(neighbour.node for neighbour in neighbours)
         for neighbour in neighbours:
             if neighbour.node.uid in self.nodes:
@@ -140,7 +152,7 @@ class CausalGraph:
 
     async def _evidence(self, uids: Sequence[str]) -> None:
         """Read the proofs of nodes. A passage is visible if its item is: a passage has no subjects of its own."""
-        proofs = await self._graph.expand(self._scope.tenant, uids, [_PROOF], _PROOFS) if uids else []
+        proofs = await self._expand(uids, _PROOF, _PROOFS)
         source_items = await self.visibility.source_items(neighbour.edge for neighbour in proofs)
         visible = {node.uid for node in await self.visibility.nodes(list(source_items.values()))}
         nodes, shown = self.nodes, []
@@ -151,6 +163,23 @@ class CausalGraph:
         self.add_nodes(neighbour.node for neighbour in shown)
         for neighbour in shown:
             self._proofs[neighbour.origin][neighbour.node.uid] = neighbour.edge
+
+    def _best(self, uids: Sequence[str], most: int) -> Sequence[str]:
+        """Return the first of these; they come best first."""
+        if len(uids) > most:
+            self._hop_limit.reached.add(CAUSAL_CHAINS)
+        return uids[:most]
+
+    async def _read_causes(self, uids: Sequence[str], fanout: int) -> list[Neighbour]:
+        return await self._walk.read(uids, self._spreads, fanout=fanout)
+
+    async def _expand(self, uids: Sequence[str], spread: Spread, fanout: int) -> list[Neighbour]:
+        """Return the edges of these nodes along one spread, visible or not, within the limit of a hop."""
+
+        async def read(uids: Sequence[str], limit: int) -> list[Neighbour]:
+            return await self._graph.expand(self._scope.tenant, uids, [spread], limit)
+
+        return (await self._hop_limit.whole(CAUSAL_CHAINS, uids, 1, fanout, read))[0]
 
     def _may_have_copies(self, uid: str) -> bool:
         """Return whether other statements may repeat this node: an extracted event, or an item with one passage."""

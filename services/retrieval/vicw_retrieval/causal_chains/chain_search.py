@@ -98,7 +98,7 @@ class ChainSearch:
         for path in self._open:
             further = list(path.further(self._causes))
             if last or not further:
-                self._ended.append(path.ended(complete=not further))
+                self._ended.append(path.ended(complete=not further and self._causes.was_read(path.at)))
             else:
                 grown += further
         self._open = sorted(grown, key=lambda path: path.order)[: _OPEN_A_CHAIN * self._most]
@@ -152,7 +152,7 @@ def _shares(query: str, texts: Mapping[str, str]) -> dict[str, float]:
     Terms that no text has are ignored.
     """
     query_terms = sparse.encode_query(query).indices
-    has = {uid: set(query_terms).intersection(sparse.encode_query(text).indices) for uid, text in texts.items()}
+    has = {uid: set(query_terms).intersection(sparse.document_terms(text)) for uid, text in texts.items()}
     counts = Counter(term for terms in has.values() for term in terms)
     rarity = {term: math.log(1 + (len(texts) - n + 0.5) / (n + 0.5)) for term, n in counts.items()}
     total = sum(rarity.values())

@@ -7,6 +7,8 @@ from enum import StrEnum
 
 from vicw_shared.model import Edge, Node
 
+CAUSAL_CHAINS = "causal_chains"
+
 
 class ChainDirection(StrEnum):
     """``BACK``: from an effect to its causes. ``FORWARD``: from a cause to what it led to."""

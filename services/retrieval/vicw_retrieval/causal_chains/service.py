@@ -13,6 +13,7 @@ from vicw_retrieval.causal_chains.causes import CausalGraph
 from vicw_retrieval.causal_chains.chain_search import ChainSearch, starts_of
 from vicw_retrieval.causal_chains.model import CausalPath, CausalPathEdge, ChainDirection
 from vicw_retrieval.ranking.fusion import Candidate
+from vicw_retrieval.request.hop_limit import HopLimit
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.edges import SOURCE_ITEM
 from vicw_shared.ports import GraphStore, Scope, Spread
@@ -72,8 +73,8 @@ _PASSAGES = 3
 class ChainQuery:
     """A question for causal chains: its words, scope and direction, and the limits of the search.
 
-    ``known_by`` are the spreads along which a named node becomes known to a viewer. After ``seconds``, chains found by
-    then count.
+    ``known_by`` are the spreads along which a named node becomes known to a viewer. After ``seconds``, the emergency
+    stop, chains found by then count.
     """
 
     text: str
@@ -81,6 +82,7 @@ class ChainQuery:
     direction: ChainDirection
     known_by: Sequence[Spread]
     settings: RetrievalSettings
+    hop_limit: HopLimit
     seconds: float
 
 
@@ -99,7 +101,7 @@ async def find_chains(
     query: ChainQuery, graph: GraphStore, registry: EdgeRegistry, top: Sequence[Candidate], nodes: Mapping[str, Node]
 ) -> FoundChains:
     """Return the causal chains from the results; ``nodes`` are known and visible. Raises the graph's errors."""
-    causes = CausalGraph(graph, query.scope, query.known_by, registry, query.settings, query.direction)
+    causes = CausalGraph(graph, query.scope, query.known_by, registry, query.settings, query.direction, query.hop_limit)
     search = ChainSearch(causes, query.direction, hops=query.settings.chain_hops, most=query.settings.chains)
     results = [(one.item.uid, [passage for passage, _ in one.passages[:_PASSAGES]]) for one in top]
     start_uids = (uid for item, passages in results for uid in (item, *passages))

@@ -23,7 +23,7 @@ _ANCHORS = 10
 _TAGS = 20
 """Tags of one anchor that are followed, the heaviest."""
 _MAX_ITEMS = 50
-"""Maximum items of one tag; a tag with more says nothing."""
+"""Maximum items of one tag; a tag with more says nothing. So does one of which the limit of a hop leaves items out."""
 _MAX_READ = 200
 _AUTO_WEIGHT = 0.6
 """Factor on auto-tags, compared with tags that callers gave."""
@@ -84,12 +84,17 @@ async def _items_by_tag(
     """Return the items of each tag, without the anchors; generic tags have none."""
     graph, scope = question.graph, question.scope
     spreads = [(name, Direction.IN) for name in types]
-    neighbours = await question.visibility.expand(sorted(tags), spreads, _MAX_ITEMS + 1)
+
+    async def read(tags: Sequence[str], limit: int) -> list[Neighbour]:
+        return await question.visibility.expand(tags, spreads, limit)
+
+    neighbours, generic = await question.hop_limit.whole(TAGS, sorted(tags), len(spreads), _MAX_ITEMS + 1, read)
     counts: dict[str, int] = {}
     items = [one for one in neighbours if one.node.content_hash is not None]
     for one in items:
         counts[one.origin] = counts.get(one.origin, 0) + 1
-    others = [one for one in items if one.node.uid not in anchors and counts[one.origin] <= _MAX_ITEMS]
+    generic |= {tag for tag, count in counts.items() if count > _MAX_ITEMS}
+    others = [one for one in items if one.node.uid not in anchors and one.origin not in generic]
     allowed = {node.uid for node in await filter_results(graph, scope, [one.node for one in others])}
     by_tag: dict[str, list[Neighbour]] = {}
     for one in others:

@@ -104,14 +104,14 @@ async def _statements_of(question: SpreadContext, passages: Sequence[str]) -> tu
 
 async def _replacements(question: SpreadContext, past: Sequence[str]) -> dict[str, list[str]]:
     """Return the current statements that replaced each of these, in one step or several."""
-    with_past = Visibility(question.graph, question.scope, ignore_validity=True)
+    with_past = Visibility(question.graph, question.scope, ignore_validity=True, most_edges=question.hop_limit.edges)
     successors: dict[str, set[str]] = defaultdict(set)
     holding: set[str] = set()
     front, seen = list(past), set(past)
     for _ in range(_VERSIONS):
         if not front:
             break
-        newer = await with_past.expand(front, [("SUPERSEDES", Direction.IN)], _FANOUT)
+        newer = await question.hop_limit.visible(CURRENT, with_past, front, [("SUPERSEDES", Direction.IN)], _FANOUT)
         holding |= {node.uid for node in await question.visibility.nodes([one.node for one in newer])}
         for one in newer:
             successors[one.origin].add(one.node.uid)

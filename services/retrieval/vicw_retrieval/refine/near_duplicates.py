@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -14,26 +15,35 @@ from vicw_core.index import sparse
 from vicw_retrieval.model.similarity import QuerySimilarity, rarest
 from vicw_retrieval.ranking.fusion import Candidate, in_order
 from vicw_shared.model import Label
-from vicw_shared.model.text_keys import plain
+from vicw_shared.model.text_keys import plain, same_acronyms
 from vicw_shared.ports import GraphStore, Scope
 
 _WORD = re.compile(r"\w+")
 _DECISIVE = re.compile(r"\d|^(?:no|not|never|none|nothing|nobody|without|cannot|n?t)$")
 """Words that change the meaning: those with a digit, and negations (``t`` is the rest of ``don't``)."""
+_SIGN = re.compile(r"(?<!\w)-(?=\d)|[%?]")
+_SYMBOLS = frozenset({"So", "Sm", "Sc"})
+"""Categories of emoji, operators and currencies."""
 
 
 class Shingles:
-    """Comparable form of a text: the hashes of its runs of three words, and the words that must be the same."""
+    """Comparable form of a text: the hashes of its runs of three words, and what must be the same.
+
+    These are numbers, negations, signs, symbols such as emoji, and acronyms.
+    """
 
     def __init__(self, text: str) -> None:
         """Read a text. Case, marks and white space do not count."""
-        self._words = _WORD.findall(plain(text))
+        self._text, self._plain = text, plain(text)
+        self._words = _WORD.findall(self._plain)
         runs = zip(self._words, self._words[1:], self._words[2:], strict=False)
         self._shingles = frozenset(map(hash, runs)) or frozenset({hash(tuple(self._words))})
 
     @cached_property
     def _decisive(self) -> Counter[str]:
-        return Counter(word for word in self._words if _DECISIVE.search(word))
+        words = (word for word in self._words if _DECISIVE.search(word))
+        symbols = (sign for sign in self._plain if sign != "|" and unicodedata.category(sign) in _SYMBOLS)
+        return Counter(chain(words, symbols, _SIGN.findall(self._plain)))
 
     def resembles(self, other: Shingles, least: float) -> bool:
         """Return whether both share at least ``least``, in (0, 1], of all their shingles, and all decisive words."""
@@ -41,7 +51,9 @@ class Shingles:
         if few < least * many:
             return False
         shared = len(self._shingles & other._shingles)
-        return shared >= least * (few + many - shared) and self._decisive == other._decisive
+        if shared < least * (few + many - shared) or self._decisive != other._decisive:
+            return False
+        return same_acronyms(self._text, other._text)
 
 
 def near_duplicates(
@@ -141,7 +153,7 @@ async def cover(
     if not pages or len(candidates) <= limit:
         return candidates
     rarity = await rarest(similarity)
-    has = [rarity.keys() & set(chain(*(sparse.encode_query(text).indices for text in texts[one.key]))) for one in first]
+    has = [rarity.keys() & set(chain(*(sparse.document_terms(text) for text in texts[one.key]))) for one in first]
     gains = coverage([one.strength for one in first], has, rarity, share, pages)
     raised = {one.key: one.raised(**{COVERAGE: gain}) for one, gain in zip(first, gains, strict=True) if gain > 0}
     return in_order(raised.get(one.key, one) for one in candidates) if raised else candidates

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
 from vicw_retrieval.channels import tags
@@ -20,6 +21,7 @@ from vicw_retrieval.refine.current_first import CURRENT, asks_for_past, prefer_c
 from vicw_retrieval.refine.near_duplicates import cover, merge_duplicates, read_texts
 from vicw_retrieval.refine.recency import RECENT, prefer_recent
 from vicw_retrieval.refine.speaker_boost import prefer_speaker
+from vicw_retrieval.request.hop_limit import HopLimit
 from vicw_retrieval.request.stages import StageRun
 from vicw_retrieval.search.first_wave import FoundItems
 from vicw_retrieval.temporal.query_analyzer import TimeAnalysis
@@ -56,7 +58,7 @@ async def refine(
     stages: StageRun,
 ) -> RefinedItems:
     """Return the results: the best candidates after all stages, at most as many as asked for."""
-    question = _question(request, scope, found, ports)
+    question = _question(request, scope, found, ports, stages)
     ports = replace(ports, settings=found.intent.settings)
     candidates, spreads, resolved = found.candidates, SpreadResults(), None
     if request.channels is None:
@@ -85,7 +87,9 @@ async def refine(
     return RefinedItems(tags.add_associates(top, associates, request.limit), associates, spreads, resolved, reranked)
 
 
-def _question(request: RetrieveRequest, scope: Scope, found: FoundItems, ports: RetrievalPorts) -> SpreadContext:
+def _question(
+    request: RetrieveRequest, scope: Scope, found: FoundItems, ports: RetrievalPorts, stages: StageRun
+) -> SpreadContext:
     viewer, candidates = request.viewer, found.candidates
     names = (viewer.user, *viewer.participants) if viewer is not None else ()
     seeded = {hit.id for hit in found.wave.ranked.get(GRAPH, ())}
@@ -95,14 +99,15 @@ def _question(request: RetrieveRequest, scope: Scope, found: FoundItems, ports: 
         replace(scope, domains=found.decision.domains),
         request.query,
         {candidate.key: candidate.strength for candidate in candidates},
+        HopLimit(ports.settings.hop_edges, stages.bounded),
         tuple(dict.fromkeys(fold_case(name) for name in names if name)),
         {c.item.uid: passage for c in candidates for passage, _ in c.passages if passage in seeded},
     )
 
 
-def _within(ports: RetrievalPorts, most_ms: int) -> asyncio.Timeout:
-    """Return the timeout of a stage: an answer does without what comes later."""
-    return asyncio.timeout(ports.deadline.extra_seconds(most_ms))
+def _clocked(stage: str, ports: RetrievalPorts, stages: StageRun) -> AbstractContextManager[float]:
+    """Run a stage under the emergency clock; its bounds in counts end it long before."""
+    return stages.spread(stage, ports.deadline, ports.settings.spread_ms)
 
 
 async def _spread(
@@ -110,10 +115,9 @@ async def _spread(
 ) -> tuple[Sequence[Candidate], SpreadResults]:
     """Spread from the candidates through the graph."""
     settings, spreads = ports.settings, SpreadResults()
-    with stages.run(GRAPH):
+    with _clocked(GRAPH, ports, stages) as seconds:
         candidates = prefer_speaker(question.text, candidates) if settings.speaker_boost else candidates
-        seconds = ports.deadline.extra_seconds(settings.spread_ms)
-        async with _within(ports, _READ_FACTOR * settings.spread_ms):  # reached items are read when that is over
+        async with asyncio.timeout(_READ_FACTOR * seconds):  # reached items are read when the clock has stopped
             candidates, spreads = await run_spreads(question, candidates, settings, ports.registry, seconds)
     if not spreads.in_time:
         stages.degraded.append(GRAPH)
@@ -131,9 +135,8 @@ async def _rank_by_time(
     """Raise items of the question's time."""
     rescored = replace(question, strengths={candidate.key: candidate.strength for candidate in candidates})
     settings = ports.settings
-    seconds = ports.deadline.extra_seconds(settings.spread_ms)
-    with stages.run(TIME):
-        async with _within(ports, _READ_FACTOR * settings.spread_ms):
+    with _clocked(TIME, ports, stages) as seconds:
+        async with asyncio.timeout(_READ_FACTOR * seconds):
             candidates, resolved = await rank_by_time(
                 rescored, candidates, resolved, settings.time_boost, find, seconds
             )
@@ -155,7 +158,7 @@ async def _merge(
     if not candidates or not (least or share):
         return candidates
     with stages.run(NEAR_DUPLICATES):
-        async with _within(ports, _READ_FACTOR * ports.settings.graph_ms):
+        async with asyncio.timeout(ports.deadline.extra_seconds(_READ_FACTOR * ports.settings.graph_ms)):
             texts = await read_texts(ports.graph, question.scope, candidates, limit)
             candidates = await cover(question.similarity, texts, candidates, limit, share) if share else candidates
             return merge_duplicates(texts, candidates, least) if least else candidates
@@ -189,8 +192,8 @@ async def _prefer_current(
     question: SpreadContext, candidates: Sequence[Candidate], ports: RetrievalPorts, stages: StageRun
 ) -> Sequence[Candidate]:
     """Rank current statements before what they replaced, unless the question is about the past."""
-    with stages.run(CURRENT):
-        async with _within(ports, ports.settings.spread_ms):
+    with _clocked(CURRENT, ports, stages) as seconds:
+        async with asyncio.timeout(seconds):
             return await prefer_current(question, candidates)
     return candidates
 
@@ -201,7 +204,7 @@ async def _walk_tags(
     """Return items that share a tag with the results."""
     settings = ports.settings
     anchors = [Anchor(c.item.uid, max(c.strength, 1e-9), tuple(p for p, _ in c.passages), c.item.part) for c in top]
-    with stages.run(tags.TAGS):
-        async with _within(ports, settings.spread_ms):
+    with _clocked(tags.TAGS, ports, stages) as seconds:
+        async with asyncio.timeout(seconds):
             return await tags.walk_tags(question, by_item(anchors), settings.associates, auto_tags=settings.auto_tags)
     return ()

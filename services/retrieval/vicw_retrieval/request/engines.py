@@ -34,11 +34,11 @@ class Deadline:
         now, seconds = time.monotonic(), milliseconds / 1000
         return cls(now + seconds, now + _OF_EXTRAS * seconds)
 
-    def seconds(self, most_ms: int) -> float:
+    def seconds(self, most_ms: float) -> float:
         """Return the time in seconds (≥ 0) for an operation with a time limit of ``most_ms``."""
         return max(0.0, min(most_ms / 1000, self.at - time.monotonic()))
 
-    def extra_seconds(self, most_ms: int) -> float:
+    def extra_seconds(self, most_ms: float) -> float:
         """Return the same for optional work."""
         return max(0.0, min(most_ms / 1000, self.extras_at - time.monotonic()))
 
@@ -46,15 +46,18 @@ class Deadline:
 class _Bounded:
     """Proxy of an engine with time limits, which waits for a hanging engine once.
 
-    A call over its time raises UnavailableError, and so do all later calls.
+    A call over its time raises UnavailableError, and so do all later calls. ``together``: if callers gave up earlier
+    calls, and nothing came since, the time since the first of these counts.
     """
 
-    def __init__(self, engine: object, name: str, deadline: Deadline, most_ms: int) -> None:
+    def __init__(self, engine: object, name: str, deadline: Deadline, most_ms: int, *, together: bool) -> None:
         self._engine = engine
         self._name = name
         self._deadline = deadline
         self._most_ms = most_ms
+        self._together = together
         self._hangs = False
+        self._silent_since: float | None = None
 
     def __getattr__(self, operation: str) -> Any:
         method = getattr(self._engine, operation)
@@ -62,24 +65,33 @@ class _Bounded:
         async def call(*args: Any, **kwargs: Any) -> Any:
             if self._hangs:
                 raise UnavailableError(self._name, "does not answer: a call before was over its time")
+            began = time.monotonic()
+            silent_ms = (began - self._silent_since) * 1000 if self._silent_since is not None else 0.0
             try:
-                async with asyncio.timeout(self._deadline.seconds(self._most_ms)) as timer:
-                    return await method(*args, **kwargs)
+                async with asyncio.timeout(self._deadline.seconds(max(0.0, self._most_ms - silent_ms))) as timer:
+                    answer = await method(*args, **kwargs)
+            except asyncio.CancelledError:
+                if self._together and self._silent_since is None:
+                    self._silent_since = began
+                raise
             except TimeoutError:
                 if not timer.expired():
                     raise
                 self._hangs = True
                 raise UnavailableError(self._name, f"does not answer: {operation} is over its time") from None
+            self._silent_since = None
+            return answer
 
         return call
 
 
-def bounded[T](engine: T, name: str, deadline: Deadline, most_ms: int) -> T:
+def bounded[T](engine: T, name: str, deadline: Deadline, most_ms: int, *, together: bool = False) -> T:
     """Return an engine whose operations end within ``most_ms`` and by the deadline. Only operations can be called.
 
-    ``name`` is the dependency that the UnavailableError of a slow call names.
+    ``name`` is the dependency that the UnavailableError of a slow call names. ``together``: calls that were given up
+    in a row without an answer count as one.
     """
-    return cast("T", _Bounded(engine, name, deadline, most_ms))
+    return cast("T", _Bounded(engine, name, deadline, most_ms, together=together))
 
 
 _LASTS_SECONDS = 3.0

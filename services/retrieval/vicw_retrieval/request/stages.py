@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import structlog
 from prometheus_client import Histogram
 
+from vicw_retrieval.request.engines import Deadline
 from vicw_shared.errors import FieldProblem, InvalidInputError, RetryableError
 from vicw_shared.settings import LimitSettings
 from vicw_shared.telemetry.spans import span
@@ -29,6 +30,8 @@ class StageTimer:
     """
 
     took_ms: dict[str, float] = field(default_factory=dict)
+    spread_ms: float = 0.0
+    """Milliseconds of the stages that share the emergency clock of the second wave."""
     _started: float = field(default_factory=time.perf_counter)
     _booked: float = 0.0
 
@@ -67,10 +70,14 @@ def isolate(degraded: list[str], stage: str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class StageRun:
-    """The run of one request's stages: their times, and ``degraded``, the names of those that failed or lack data."""
+    """The run of one request's stages: their times, and ``degraded``, the names of those that failed or lack data.
+
+    ``bounded`` are those that left something out because they may read only so much (``HopLimit``).
+    """
 
     timer: StageTimer = field(default_factory=StageTimer)
     degraded: list[str] = field(default_factory=list)
+    bounded: set[str] = field(default_factory=set)
 
     def timed(self, name: str) -> AbstractContextManager[None]:
         """Measure the block."""
@@ -85,6 +92,19 @@ class StageRun:
         """Measure the block, which may fail alone."""
         with self.timer.stage(name), isolate(self.degraded, name):
             yield
+
+    @contextmanager
+    def spread(self, name: str, deadline: Deadline, most_ms: int) -> Iterator[float]:
+        """Run the block like ``run``; yield the seconds that the emergency clock leaves it.
+
+        All these blocks of a request together have ``most_ms``: after one that hangs, the next ones end at once.
+        """
+        started, timer = time.perf_counter(), self.timer
+        try:
+            with self.run(name):
+                yield deadline.extra_seconds(max(0.0, most_ms - timer.spread_ms))
+        finally:
+            timer.spread_ms += (time.perf_counter() - started) * 1000
 
 
 Size = tuple[str, int, int, str, str]

@@ -13,7 +13,7 @@ import structlog
 
 from vicw_core.graph.canonical import canonical
 from vicw_retrieval.access.visibility import Visibility, known_by, texts_of
-from vicw_retrieval.causal_chains.model import ChainDirection
+from vicw_retrieval.causal_chains.model import CAUSAL_CHAINS, ChainDirection
 from vicw_retrieval.causal_chains.service import ChainQuery, find_chains
 from vicw_retrieval.channels.tags import Associate
 from vicw_retrieval.intent.analysis import direction_of
@@ -21,6 +21,7 @@ from vicw_retrieval.model.consolidated import read_parts, with_adjacent
 from vicw_retrieval.model.neighbourhood import Neighbourhood
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.ranking.fusion import Candidate
+from vicw_retrieval.request.hop_limit import HopLimit
 from vicw_retrieval.request.stages import StageRun
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.names import is_named_node
@@ -29,7 +30,6 @@ from vicw_shared.wire.retrieve import RetrieveRequest
 
 _log = structlog.get_logger()
 EXPAND = "expand"
-CAUSAL_CHAINS = "causal_chains"
 _FANOUT = 20
 _MAX_EXTRACTED = 100
 _SPREADS = (
@@ -112,7 +112,8 @@ async def _read_around(
         with stages.isolate(EXPAND):
             proofs = [candidate.passages[0][0] for candidate in top]
             async with asyncio.timeout(ports.deadline.extra_seconds(ports.settings.graph_ms)):
-                around = await expand(ports.graph, scope, uids, proofs, known_by(ports.registry))
+                most_edges = ports.settings.hop_edges
+                around = await expand(ports.graph, scope, uids, proofs, known_by(ports.registry), most_edges)
                 return await with_adjacent(ports.graph, scope, top, around)
     return Neighbourhood(nodes=await ports.graph.nodes(scope.tenant, uids))
 
@@ -128,9 +129,9 @@ async def _with_chains(
 ) -> Neighbourhood:
     """Return ``around`` with the causal chains from the results; unchanged if the graph fails."""
     settings, known = ports.settings, known_by(ports.registry)
-    with stages.run(CAUSAL_CHAINS):
-        seconds = ports.deadline.extra_seconds(settings.chain_ms)
-        asked = ChainQuery(query, scope, direction, known, settings, seconds)
+    with stages.spread(CAUSAL_CHAINS, ports.deadline, settings.spread_ms) as seconds:
+        hop_limit = HopLimit(settings.hop_edges, stages.bounded)
+        asked = ChainQuery(query, scope, direction, known, settings, hop_limit, seconds)
         found = await find_chains(asked, ports.graph, ports.registry, results, around.nodes)
         if not found.in_time:
             stages.degraded.append(CAUSAL_CHAINS)
@@ -160,15 +161,21 @@ def _with_associates(around: Neighbourhood, associates: Sequence[Associate], tex
 
 
 async def expand(
-    graph: GraphStore, scope: Scope, uids: Sequence[str], proofs: Sequence[str], known_by: Sequence[Spread]
+    graph: GraphStore,
+    scope: Scope,
+    uids: Sequence[str],
+    proofs: Sequence[str],
+    known_by: Sequence[Spread],
+    most_edges: int | None = None,
 ) -> Neighbourhood:
     """Return the items ``uids`` and their neighbourhood; ``proofs`` are the uids of the found passages.
 
-    All of it is visible to ``scope``. Every edge has both its ends in it.
+    All of it is visible to ``scope``. Every edge has both its ends in it. ``most_edges`` is that of Visibility.
     """
     if not uids:
         return Neighbourhood()
-    visibility, with_past = Visibility(graph, scope), Visibility(graph, scope, ignore_validity=True)
+    visibility = Visibility(graph, scope, most_edges=most_edges)
+    with_past = Visibility(graph, scope, ignore_validity=True, most_edges=most_edges)
     nodes, neighbours, evidence = await asyncio.gather(  # on connections of their own
         graph.nodes(scope.tenant, [*uids, *proofs]),
         visibility.expand(uids, _SPREADS, _FANOUT),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from vicw_retrieval.channels.tags import TAGS
@@ -29,7 +29,12 @@ _EXPLAINED_HITS = 50
 
 
 def explain(
-    found: FoundItems, refined: RefinedItems, results: Sequence[Candidate], written: WrittenText, scope: Scope
+    found: FoundItems,
+    refined: RefinedItems,
+    results: Sequence[Candidate],
+    written: WrittenText,
+    scope: Scope,
+    bounded: Collection[str],
 ) -> Explanation:
     """Return how the answer was made: the channels' hits, the fusion, boosts, domains searched, what was cut."""
     intent, wave, decision, spreads = found.intent, found.wave, found.decision, refined.spreads
@@ -61,6 +66,7 @@ def explain(
         time=_time(refined.time),
         rerank=_rerank(refined.reranked, results),
         boosts={candidate.key: dict(candidate.boosts) for candidate in results if candidate.boosts},
+        bounded=tuple(sorted(bounded)),
         cut=written.cut,
         shortened=written.shortened,
         lines_cut=dict(written.lines),

@@ -12,6 +12,7 @@ from typing import Self
 
 from vicw_shared.clock import format_minute
 from vicw_shared.errors import FieldProblem, InvalidInputError
+from vicw_shared.text import trimmed
 from vicw_shared.tokens import BYTES_PER_TOKEN
 from vicw_shared.wire.answer_format import DEFAULT_BUDGET_CHARS, PLACE, Budget, Template
 from vicw_shared.wire.retrieve import Result
@@ -154,7 +155,7 @@ def write_result(template: str, result: Result) -> str:
         "flow": result.flow_id or "",
         "kind": result.subtype,
         "name": result.name,
-        "text": result.text.strip(),
+        "text": trimmed(result.text),
     }
     return fill(template, values | {"head": _head(result, values)})
 
@@ -172,7 +173,7 @@ def _head(result: Result, values: Mapping[str, str]) -> str:
     """Return the known facts of a result in one line, without repeats but a speaker with the context's name."""
     source = result.id or result.source
     # The speaker's name, or the beginning of the text, says nothing.
-    says_nothing = result.name == result.speaker or values["text"].startswith(result.name.rstrip(ELLIPSIS))
+    says_nothing = result.name == result.speaker or result.text.lstrip().startswith(result.name.rstrip(ELLIPSIS))
     place = (values["context"], values["domain"], values["kind"], "" if says_nothing else result.name)
     facts = (*dict.fromkeys(place), values["speaker"], values["date"], f"id {source}" if source else "")
     return " · ".join(fact for fact in facts if fact)

@@ -138,12 +138,15 @@ class Walk:
     def _add_found(self, neighbours: Iterable[Neighbour]) -> None:
         self._edges |= {neighbour.edge.id: neighbour.edge for neighbour in neighbours}
 
-    async def read(self, uids: Sequence[str], spreads: Sequence[Spread], *, last: bool = False) -> list[Neighbour]:
-        """Return the heaviest visible edges of each node and spread, up to the fan-out."""
+    async def read(
+        self, uids: Sequence[str], spreads: Sequence[Spread], *, last: bool = False, fanout: int | None = None
+    ) -> list[Neighbour]:
+        """Return the heaviest visible edges of each node and spread, up to the fan-out: the plan's by default."""
+        fanout = fanout or self.plan.fanout
         kept: list[Neighbour] = []
         for batch in batched(uids, _BATCH):
-            seen = await self.visibility.heaviest(batch, spreads, self.plan.fanout + 1, self._followed, ties=True)
-            kept += self._cut(seen, last=last)
+            seen = await self.visibility.heaviest(batch, spreads, fanout + 1, self._followed, ties=True)
+            kept += self._cut(seen, fanout, last=last)
         return kept
 
     async def _followed(self, neighbours: Sequence[Neighbour]) -> list[Neighbour]:
@@ -161,8 +164,8 @@ class Walk:
         hidden = doubtful.keys() - {node.uid for node in known}
         return [n for n in seen if n.node.uid not in hidden]
 
-    def _cut(self, seen: Sequence[Neighbour], *, last: bool) -> list[Neighbour]:
-        kept = at_most(sorted(seen, key=_order), self.plan.fanout)
+    def _cut(self, seen: Sequence[Neighbour], fanout: int, *, last: bool) -> list[Neighbour]:
+        kept = at_most(sorted(seen, key=_order), fanout)
         self.complete &= last or len(kept) == len(seen)
         return kept
 

@@ -14,7 +14,7 @@ from vicw_core.graph.canonical import MERGED_INTO, find_cycles
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
-from vicw_shared.ports import EdgeEnds, Edges, GraphAudit, Nodes, Outbox, VectorStore, scan_pages
+from vicw_shared.ports import EdgeEnds, Edges, GraphAudit, Nodes, Outbox, TermScope, VectorStore, scan_pages
 from vicw_shared.progress import Progress
 from vicw_sleep.check.flow_steps import gaps
 from vicw_sleep.reconcile.discrepancies import (
@@ -77,7 +77,8 @@ async def check(
 ) -> CheckReport:
     """Check all invariants and return the report.
 
-    Points agree with ``indexed`` and with the graph's payload, in both directions. Chains are complete, ordered and
+    Points agree with ``indexed`` and with the graph's payload, in both directions. Counts of terms are those of the
+    passages. Chains are complete, ordered and
     without side branches. Every node belongs to exactly one context. Steps are gap-free, and counters do not give a
     number twice. Every edge is registered. Merges have one target each and no circles.
 
@@ -89,6 +90,7 @@ async def check(
     await _check_passages(audit, outbox, vectors, report, lambda done: progress("passages", done, counts[Label.CHUNK]))
     if vectors is not None:
         await _check_points(audit, vectors, report, lambda done: progress("points", done, counts[Label.CHUNK]))
+    await _check_counts(audit, report)
     await _check_nodes(audit, vectors, report, lambda done: progress("nodes", done, sum(counts.values())))
     await _check_edges(audit, registry, report, lambda done: progress("edges", done, 0))
     listed, unlisted = await gaps(
@@ -124,6 +126,8 @@ def _sentence_of(uid: str, discrepancy: Discrepancy) -> str:
             return f"Chunk {uid} is neither indexed nor queued"
         case DiscrepancyKind.NO_POINT:
             return f"Chunk {uid} is marked indexed but has no point"
+        case DiscrepancyKind.MISCOUNTED:
+            return f"Chunk {uid} is not counted with the terms of its text"
         case DiscrepancyKind.UNWANTED:
             return f"Point {uid} belongs to a Chunk without an item"
         case DiscrepancyKind.OUTDATED | DiscrepancyKind.STALE:
@@ -145,6 +149,18 @@ async def _check_points(audit: GraphAudit, vectors: VectorStore, report: CheckRe
         await wait_for_writers()
     for batch in batched(suspects, report.limits.page):
         report.add([f"Point {uid} has no Chunk" for uid in await still_orphaned(audit, vectors, batch)])
+
+
+async def _check_counts(audit: GraphAudit, report: CheckReport) -> None:
+    if suspects := await audit.wrong_counts():
+        await wait_for_writers()
+        confirmed = set(await audit.wrong_counts())
+        report.add([_sentence_on(scope) for scope in suspects if scope in confirmed])
+
+
+def _sentence_on(scope: TermScope) -> str:
+    part = f"context {scope.context!r} of tenant" if scope.context else "tenant"
+    return f"The counts of terms of {part} {scope.tenant!r} are not those of its passages"
 
 
 async def _check_nodes(audit: GraphAudit, vectors: VectorStore | None, report: CheckReport, progress: _Done) -> None:

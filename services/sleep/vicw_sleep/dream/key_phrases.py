@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from vicw_core.index.sparse import encode_query
+from vicw_core.index.sparse import question_terms
 
 _PER_WORD = 0.2
 """Weight added per further word of a phrase: two words describe a text better than one."""
@@ -24,7 +24,7 @@ class KeyPhrase:
 
 def terms_of(phrase: str) -> tuple[int, ...]:
     """Return the sparse encoder's terms of a phrase; () for question words alone."""
-    return encode_query(phrase).indices
+    return question_terms(phrase)
 
 
 def key_phrases(counts: Mapping[str, int], idf: Mapping[int, float]) -> list[KeyPhrase]:

@@ -1,4 +1,7 @@
-"""Find similar items of the same context, domain and visibility."""
+"""Find similar items of the same context, domain and visibility.
+
+Vectors propose them, and words have to agree: what a model cannot read has the vector of anything else that it cannot.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from vicw_core.index.shared_words import shares_a_word, words_of
 from vicw_shared.ports import Scope, Store, VectorQuery, VectorStore
 from vicw_sleep.mirror.atoms import Atom, atom_of
 
@@ -55,7 +59,7 @@ class SimilarityIndex:
     async def of(self, atoms: Sequence[Atom]) -> dict[str, list[SimilarItem]]:
         """Return, by uid, the items similar to each of these items of one tenant, the most similar first.
 
-        An item whose first passage has no vector (yet) is left out.
+        A similar item has a word in common with it. An item whose first passage has no vector (yet) is left out.
         """
         own = {atom.item.qdrant_id: atom for atom in atoms if atom.item.qdrant_id is not None}
         vectors = await self.vectors.dense(list(own))
@@ -66,7 +70,9 @@ class SimilarityIndex:
             query = VectorQuery(scope=scope, limit=_HITS, dense=vector, without=(item.uid,))
             results = await self.vectors.search(query)
             hits[item.uid] = {hit.id: certainty_of(hit.score) for hit in results}
-        return await self._items(atoms[0].item.tenant, hits) if hits else {}
+        alike = await self._items(atoms[0].item.tenant, hits) if hits else {}
+        words = {atom.item.uid: words_of(atom.text) for atom in atoms if atom.item.uid in alike}
+        return {uid: [one for one in found if shares_a_word(words[uid], one.atom.text)] for uid, found in alike.items()}
 
     async def _items(self, tenant: str, hits: Mapping[str, Mapping[str, float]]) -> dict[str, list[SimilarItem]]:
         near = {

@@ -27,6 +27,8 @@ class DiscrepancyKind(Enum):
     """The point was made from another text."""
     STALE = auto()
     """The payload differs from the graph."""
+    MISCOUNTED = auto()
+    """The counted terms are not those of the text."""
     UNWANTED = auto()
     """There is a point, but the passage proves no item."""
 
@@ -46,35 +48,37 @@ async def compared(
 ) -> tuple[list[PendingPoint], dict[str, Discrepancy]]:
     """Return the page of passages after ``after``, and the discrepancies by passage uid.
 
-    Without vectors (None), only a passage without a queue entry is a discrepancy.
+    Without vectors (None), only passages without a queue entry, or with wrong terms, are discrepancies.
 
     A queued passage will be repaired, unless it is marked indexed and has no point: then its entry may be for its
     payload alone. A discrepancy is checked twice, since another process may be in the middle of a write.
     """
     page = await audit.scan(Passages(), after=after, limit=limit)
-    discrepancies = await _find_discrepancies(outbox, vectors, page) if page else {}
+    discrepancies = await _find_discrepancies(audit, outbox, vectors, page) if page else {}
     if discrepancies:
         # A worker that was busy with a passage has finished by now, or its entry is queued.
         queued = await outbox.queued(sorted(discrepancies))
         page = await audit.scan(Passages(), after=after, limit=limit)
         suspects = discrepancies.keys() - (queued & unindexed(page))
-        reread = await _find_discrepancies(outbox, vectors, page)
+        reread = await _find_discrepancies(audit, outbox, vectors, page)
         discrepancies = {uid: one for uid, one in reread.items() if uid in suspects}
     return page, discrepancies
 
 
 async def _find_discrepancies(
-    outbox: Outbox, vectors: VectorStore | None, page: Sequence[PendingPoint]
+    audit: GraphAudit, outbox: Outbox, vectors: VectorStore | None, page: Sequence[PendingPoint]
 ) -> dict[str, Discrepancy]:
     differences = await compare(page, vectors) if vectors is not None else Differences()
     waiting = unindexed(page)
-    suspects = differences.ids | waiting
+    miscounted = await audit.wrong_terms(page)
+    suspects = differences.ids | waiting | miscounted
     if not suspects:
         return {}
     # Read after the points: a worker removes an entry after it has written the point.
     queued = await outbox.queued(sorted(suspects))
     absent = {point.point_id for point in differences.absent} - waiting
     kinds = {
+        **dict.fromkeys(miscounted, DiscrepancyKind.MISCOUNTED),
         **dict.fromkeys(differences.stale, DiscrepancyKind.STALE),
         **dict.fromkeys((point.point_id for point in differences.reworded), DiscrepancyKind.OUTDATED),
         **dict.fromkeys(differences.unwanted, DiscrepancyKind.UNWANTED),

@@ -30,6 +30,7 @@ from vicw_sleep.reconcile.discrepancies import (
 from vicw_sleep.reconcile.model import ReconcileBookmark, ReconcileReport, ReconcileSide
 
 _MISSING = {DiscrepancyKind.NO_POINT, DiscrepancyKind.NO_ENTRY}
+_WITHOUT_EMBEDDING = {DiscrepancyKind.STALE, DiscrepancyKind.MISCOUNTED}
 MISSING = Counter("vicw_reconcile_missing_total", "Passages whose point was missing, queued again")
 STALE = Counter("vicw_reconcile_stale_total", "Points that differed from the graph and were queued again")
 ORPHANED = Counter("vicw_reconcile_orphaned_total", "Points without a passage, removed")
@@ -47,6 +48,8 @@ async def reconcile(
     page_size: int = PAGE,
 ) -> ReconcileReport:
     """Queue passages whose point is missing or differs from the graph; remove points that have no passage.
+
+    Counts of terms that are not those of their passages are made anew.
 
     At most ``pages`` of ``page_size`` are compared. Idempotent and safe to run concurrently. ``dry``: only count.
     ``alone``: no other process uses the stores, so do not wait for one.
@@ -76,8 +79,11 @@ async def _requeue_differing(
 ) -> tuple[dict[str, Discrepancy], ReconcileBookmark]:
     page, discrepancies = await compared(audit, outbox, vectors, after=bookmark.after, limit=page_size)
     if not page:
+        if not dry:
+            for scope in await audit.wrong_counts():
+                await outbox.recount(scope)
         return {}, replace(bookmark, side=ReconcileSide.POINTS, after=None)
-    payloads = sorted(uid for uid, one in discrepancies.items() if one.kind is DiscrepancyKind.STALE)
+    payloads = sorted(uid for uid, one in discrepancies.items() if one.kind in _WITHOUT_EMBEDDING)
     if not dry and (points := sorted(discrepancies.keys() - set(payloads))):
         await outbox.requeue(points)
     if not dry and payloads:

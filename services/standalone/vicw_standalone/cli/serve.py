@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import signal
 import socket
@@ -12,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from vicw_runtime.listener import fast_loop, listen
+from vicw_runtime.listener import fast_loop, listen, on_stop_signals
 from vicw_runtime.logs import configure_logs
 from vicw_standalone.embedding_model.process import first_process
 from vicw_standalone.settings import StandaloneSettings, read_settings
@@ -44,17 +45,21 @@ def serve(
     POST /ingest stores items, POST /retrieve finds them; /docs describes both. Ctrl-C or SIGTERM finishes the
     requests in flight and stops. Every setting can come from the environment (VICW_…); .env.example lists them all.
     """
-    for number in (signal.SIGTERM, signal.SIGINT):  # until the server takes over; there is nothing to end yet
+    for number in (signal.SIGTERM, signal.SIGINT):  # until the event loop runs; there is nothing to end yet
         signal.signal(number, lambda *_: sys.exit(0))
     settings = read_settings(host=host, port=port, data_dir=data_dir, model=model)
     configure_logs(settings.log)
     gc.disable()  # until the server answers: imports make much and no garbage
-    with listen(settings.server.host, settings.server.port) as listener:
+    # A signal before the server has its own handler cancels what runs.
+    with listen(settings.server.host, settings.server.port) as listener, contextlib.suppress(asyncio.CancelledError):
         asyncio.run(_serve(settings, listener), loop_factory=fast_loop())
 
 
 async def _serve(settings: StandaloneSettings, listener: socket.socket) -> None:
     """Start the model's process, then import and run the server: the two take the longest."""
+    starting = asyncio.current_task()
+    assert starting is not None
+    on_stop_signals(starting.cancel)
     process = first_process(settings)
     try:
         if process is not None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +14,7 @@ from vicw_client import VicwClient
 from vicw_runtime.console import fail, harmless, out
 from vicw_runtime.operations.command import DataDirOption
 from vicw_standalone.settings import read_settings
-from vicw_standalone.terminal.server_client import UrlOption, server
+from vicw_standalone.terminal.server_client import server
 
 if TYPE_CHECKING:
     from vicw_standalone.doctor.findings import Finding
@@ -35,7 +37,13 @@ def doctor(
         typer.Option("--graph", help="Query a running server, and show what the graph channel adds to its answers."),
     ] = False,
     context: Annotated[str | None, typer.Option(help="With --graph: search only this context.")] = None,
-    url: UrlOption = None,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            help="With --graph: address of the server. "
+            "\\[default: VICW_URL, the one that has the data directory open, or http://127.0.0.1:8080]"
+        ),
+    ] = None,
     data_dir: DataDirOption = None,
 ) -> None:
     """Find problems of this machine, the settings and the stored data, and show how to fix them.
@@ -51,8 +59,17 @@ def doctor(
         return
     from vicw_standalone.doctor import graph as channel
 
-    with server(url) as client:
+    with server(url or _recorded_address(data_dir)) as client:
         _print_findings(channel.examine(client, question or _names(client, context), context))
+
+
+def _recorded_address(data_dir: Path | None) -> str | None:
+    """Return the address of the server that has the data directory open; None if there is none, or VICW_URL is set."""
+    from vicw_stores.data_dir import DataDir
+
+    return (
+        None if os.environ.get("VICW_URL") else DataDir.read_address(read_settings(data_dir=data_dir).storage.data_dir)
+    )
 
 
 def _names(client: VicwClient, context: str | None) -> list[str]:

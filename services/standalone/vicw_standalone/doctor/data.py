@@ -8,8 +8,16 @@ from pathlib import Path
 
 from vicw_embedding.models import model_files
 from vicw_runtime.model_servers.embedders import open_embedder
-from vicw_shared.errors import DataDirError, DataDirInUseError, SchemaVersionError, UnavailableError, VicwError
-from vicw_shared.ports import NO_MODEL, ModelIdentity
+from vicw_shared.errors import (
+    DataDirError,
+    DataDirInUseError,
+    InvalidInputError,
+    LimitExceededError,
+    SchemaVersionError,
+    UnavailableError,
+    VicwError,
+)
+from vicw_shared.ports import NO_MODEL, Embedder, Lane, ModelIdentity
 from vicw_shared.settings import EmbeddingSettings
 from vicw_standalone.doctor.findings import Finding, Severity
 from vicw_standalone.embedding_model.choice import remedy, vectors_of
@@ -21,6 +29,16 @@ from vicw_stores.sqlite import GRAPH
 from vicw_stores.sqlite.store_summary import GraphCounts, read_counts
 
 _TIMEOUT_SECONDS = 15.0
+_CONTEXT_ADVICE = "Raise the context of its model, or lower VICW_INGEST_CHUNK_CHARS"
+_TEXT = "The keeper of the light writes down in the evening what the tide has brought. "
+_ENDS = (
+    "On Sunday the ferry to the northern islands sank in a storm, and nobody was on board.",
+    "My neighbour bakes bread with rye, and her cat sleeps on the warm stones of the oven.",
+)
+"""Two ends of one text. If they make no difference, the server has not read them."""
+_WRAPPER_CHARS = 150
+_SAME = 0.9995
+"""Cosine of vectors that differ by rounding alone."""
 _REBUILD_ADVICE = "Nothing is lost: `vicw serve` rebuilds it from the graph; until then answers come without vectors"
 
 
@@ -57,9 +75,14 @@ def _model(settings: StandaloneSettings) -> tuple[list[ModelIdentity], Finding]:
         )
     try:
         if embedding.urls:
-            identities = {url: asyncio.run(_ask(embedding, url)) for url in embedding.urls}
-            detail = ", ".join(f"{url} answers as {identity}" for url, identity in identities.items())
-            return list(identities.values()), Finding("model", Severity.FINE, detail)
+            chars = settings.ingest.chunk_chars
+            answers = {url: asyncio.run(_ask(embedding, url, chars)) for url in embedding.urls}
+            detail = ", ".join(f"{url} answers as {identity}" for url, (identity, _) in answers.items())
+            finding = Finding("model", Severity.FINE, detail)
+            if cutting := [url for url, (_, whole) in answers.items() if not whole]:
+                detail += f"; {', '.join(cutting)} does not embed a passage of {chars} characters to its end"
+                finding = Finding("model", Severity.NOTE, detail, _CONTEXT_ADVICE)
+            return [identity for identity, _ in answers.values()], finding
         identity = model_files.identity(embedding, settings.models_dir)
         return [identity], Finding("model", Severity.FINE, str(identity))
     except VicwError as error:
@@ -72,13 +95,24 @@ def _model_fix(settings: EmbeddingSettings) -> str:
     return f"Start the server {settings.url}, or unset VICW_EMBEDDING_URL to embed in VICW's own process"
 
 
-async def _ask(settings: EmbeddingSettings, url: str) -> ModelIdentity:
+async def _ask(settings: EmbeddingSettings, url: str, chars: int) -> tuple[ModelIdentity, bool]:
+    """Return a server's model, and whether it embeds a passage of so many characters to its end."""
     quick_settings = settings.model_copy(update={"timeout_seconds": _TIMEOUT_SECONDS})
     embedder = open_embedder(quick_settings, url, settings.chosen_model, retry_seconds=0)
     try:
-        return await embedder.identity()
+        return await embedder.identity(), await _embeds_to_the_end(embedder, chars)
     finally:
         await embedder.close()
+
+
+async def _embeds_to_the_end(embedder: Embedder, chars: int) -> bool:
+    chars += _WRAPPER_CHARS
+    texts = [(_TEXT * (chars // len(_TEXT) + 1))[: chars - len(end)] + end for end in _ENDS]
+    try:
+        one, other = await embedder.embed(texts, Lane.QUERY)
+    except (InvalidInputError, LimitExceededError):
+        return False
+    return float(one @ other) < _SAME
 
 
 def _directory(path: Path) -> tuple[bool, Finding]:

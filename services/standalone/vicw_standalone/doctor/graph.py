@@ -86,7 +86,10 @@ def _time(took: Sequence[float], channels: Sequence[GraphChannel]) -> Finding:
     detail = f"median {median(took):.0f} ms, maximum {max(took):.0f} ms"
     late = sum(not channel.in_time for channel in channels)
     if late:
-        fix = "The answers used what was found until then. Raise VICW_RETRIEVAL_SPREAD_MS, or reduce the load"
+        fix = (
+            "The answers used what was found until then. The emergency stop (VICW_RETRIEVAL_SPREAD_MS) ends spreads "
+            "only if the machine or the graph is far too slow: reduce the load"
+        )
         budget = channels[0].limit_ms
         return Finding("time", Severity.NOTE, f"{detail}; {late} of {len(took)} were cut off after {budget} ms", fix)
     if max(took) > TARGET_MS:

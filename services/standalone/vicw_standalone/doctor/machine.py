@@ -20,6 +20,7 @@ from vicw_shared.text import counted
 from vicw_shared.wire.host_names import is_loopback
 from vicw_standalone.doctor.findings import Finding, Severity
 from vicw_standalone.settings import StandaloneSettings
+from vicw_stores.data_dir import DataDir
 
 _MIN_MEMORY_MB = 512
 _MIN_MEMORY_WITHOUT_VECTORS_MB = 256
@@ -99,12 +100,14 @@ def room(settings: StandaloneSettings) -> Finding:
 
 
 def server(settings: StandaloneSettings) -> Finding:
-    """Check what listens on the port, or whether the port is free."""
+    """Check the server that has the data directory open; else what listens on the port, or whether the port is free."""
+    if (running := DataDir.read_address(settings.storage.data_dir)) is not None:
+        return _running(running)
     host, port = settings.server.host, settings.server.port
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     another = "Choose another with --port or VICW_PORT"
     try:
-        return _listener(address, httpx.get(f"http://{address}/readyz", timeout=2, trust_env=False), another)
+        return _listener(address, _ask(f"http://{address}"), another)
     except httpx.HTTPError:
         pass  # nothing listens, or it does not speak HTTP
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
@@ -124,6 +127,19 @@ def names(settings: StandaloneSettings) -> Finding:
         return Finding("names", Severity.FINE, "the server answers to its own names")
     fix = "List the names by which clients call it in VICW_ALLOWED_HOSTS"
     return Finding("names", Severity.NOTE, f"a server on {server.host} answers to any name", fix)
+
+
+def _running(url: str) -> Finding:
+    address = url.removeprefix("http://")
+    try:
+        return _listener(address, _ask(url), "Stop the process that holds the data directory")
+    except httpx.HTTPError:
+        detail = f"the one that has the data directory open does not answer on {address}"
+        return Finding("server", Severity.PROBLEM, detail, "See its log")
+
+
+def _ask(url: str) -> httpx.Response:
+    return httpx.get(f"{url}/readyz", timeout=2, trust_env=False)
 
 
 def _listener(address: str, answer: httpx.Response, another: str) -> Finding:

@@ -1,16 +1,20 @@
-"""The language model of the settings: a server's, or a process of our own."""
+"""The language model of the settings, a server's or a process of our own, and what extracts with it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from vicw_embedding.process.supervisor import ChatProcess
+from vicw_ingest.llm_queue.service import PendingExtractor
 
 if TYPE_CHECKING:
     from contextlib import AsyncExitStack
 
     from vicw_runtime.model_servers.openai_language import OpenAILanguageModel
+    from vicw_shared.model import EdgeRegistry
+    from vicw_shared.ports import Store
     from vicw_shared.settings import LlmSettings
+    from vicw_standalone.settings import StandaloneSettings
 
 _START_SECONDS = 300.0
 """A large file may have to be read from a slow disk."""
@@ -35,3 +39,18 @@ async def open_language_model(settings: LlmSettings, stack: AsyncExitStack) -> O
         model = openai_language.OpenAILanguageModel(**process.connection, timeout_seconds=settings.timeout_seconds)
     stack.push_async_callback(model.close)
     return model
+
+
+def open_extractor(
+    graph: Store,
+    model: OpenAILanguageModel | None,
+    registry: EdgeRegistry,
+    settings: StandaloneSettings,
+    stack: AsyncExitStack,
+) -> PendingExtractor | None:
+    """Return what extracts from pending items with ``model``, closed by ``stack``; None if there is no model."""
+    if model is None:
+        return None
+    extractor = PendingExtractor.of(graph, model, registry, settings.llm, settings.limits, settings.ingest)
+    stack.push_async_callback(extractor.close)
+    return extractor

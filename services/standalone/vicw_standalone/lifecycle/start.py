@@ -10,13 +10,15 @@ import structlog
 
 from vicw_core.background import in_thread
 from vicw_ingest.erasure.eraser import Eraser
-from vicw_runtime.http.serve import LateResources
+from vicw_runtime.http.serve import LateResources, freeze_loaded_objects
 from vicw_shared.errors import UnavailableError, VicwError
 from vicw_standalone.wiring import Standalone
 
 _log = structlog.get_logger()
-_LATE = ("aiohttp", "vicw_standalone.operations", "vicw_standalone.scheduled_jobs")
-"""Modules that are slow to import, and that no question and no item needs."""
+_LATE = ("httpx", "vicw_standalone.operations", "vicw_standalone.scheduled_jobs")
+"""Modules that are slow to import, and that no question answered from words and no item needs."""
+_FIRST_SECONDS = 0.3
+"""Longest time that the index and these imports wait for the model: no question is answered while they hold the GIL."""
 
 
 class Start(LateResources):
@@ -40,19 +42,22 @@ class Start(LateResources):
             _log.warning("requests need a key and none exists yet: `vicw keys create` creates one")
 
     async def load(self, url: str) -> None:
-        """Open the index, load what is imported late and the model, then start the background work.
+        """Load the model, the index and what is imported late, then start the background work.
 
         Commands find the ``url`` in the data directory once their operations are there. Raises DataDirError,
         StorageFullError, SettingsError or UnavailableError.
         """
-        index = asyncio.create_task(self._standalone.open_index(), name="index")
+        model = asyncio.create_task(self._standalone.embedders.loaded(), name="model")
         try:
+            for loaded in (await asyncio.wait({model}, timeout=_FIRST_SECONDS))[0]:
+                loaded.result()
+            await self._standalone.open_index()
             await self._load_operations(url)
-            await index
+            await model
         finally:
-            index.cancel()
-            await asyncio.wait({index})
-        await self._standalone.embedders.loaded()
+            model.cancel()
+            await asyncio.wait({model})
+        freeze_loaded_objects()
         self._standalone.start_indexer()
 
     async def close(self) -> None:

@@ -14,6 +14,9 @@ _ROWS = (
 _NODES = f"[n IN found | {node('n')}] AS nodes"
 """Each node once, since many edges may lead to the same node."""
 
+_HEAVIEST = "r.weight DESC, r.created_at, r.id"
+"""The order of a node's edges: of equal weights the oldest first, as in SQLite."""
+
 MERGED = f"MATCH (s:{ANY}) WHERE s.uid IN $uids MATCH (s)-[:MERGED_INTO]->(t) RETURN s.uid AS source, t.uid AS target"
 
 
@@ -60,7 +63,7 @@ def around(types: tuple[str, ...]) -> str:
         "WITH o, origin, COUNT { (o)--() } > $hub AS crowded "
         f"OPTIONAL CALL (o, crowded) {{ WITH o, crowded WHERE NOT crowded MATCH (o)-[r:{one_of(types)}]-(n) "
         "UNWIND CASE WHEN n = o THEN [true, false] ELSE [startNode(r) = o] END AS out "
-        "WITH type(r) AS type, out, r, n ORDER BY r.weight DESC "
+        f"WITH type(r) AS type, out, r, n ORDER BY {_HEAVIEST} "
         "WITH type, out, collect([r, n])[..$limit] AS best UNWIND best AS one "
         f"RETURN type, out, one[0] AS r, one[1] AS n }} WITH {_ROWS}, "
         "collect(DISTINCT CASE WHEN crowded THEN origin END) AS hubs "
@@ -76,7 +79,7 @@ def along(spreads: tuple[Spread, ...]) -> str:
     """
     branches = " UNION ALL ".join(
         f"MATCH {_hop(name, direction)} WITH r, n LIMIT $most RETURN '{name}' AS type, "
-        f"{str(direction is Direction.OUT).lower()} AS out, r, n ORDER BY r.weight DESC LIMIT $limit"
+        f"{str(direction is Direction.OUT).lower()} AS out, r, n ORDER BY {_HEAVIEST} LIMIT $limit"
         for name, direction in spreads
     )
     return (
@@ -91,7 +94,7 @@ def weighted_neighbours(spread: Spread) -> str:
     return (
         f"UNWIND $uids AS uid MATCH (o:{ANY}) WHERE o.uid = uid AND o.tenant = $tenant "
         f"CALL (o) {{ MATCH {_hop(*spread)} WITH r, n LIMIT $most "
-        "RETURN r.weight AS weight, n ORDER BY weight DESC LIMIT $limit } "
+        f"RETURN r.weight AS weight, n ORDER BY {_HEAVIEST} LIMIT $limit }} "
         + gathered(
             origin="uid",
             uid="n.uid",

@@ -165,10 +165,8 @@ def put(label: Label) -> str:
         f"UNWIND $rows AS row {relabelled(label)} "
         f"MERGE (n:{label} {{uid: row.node.uid}}) ON CREATE SET n.tenant = row.node.tenant "
         "WITH n, row WHERE n.tenant = row.node.tenant "
-        "WITH n, row, n.content_hash IS NOT NULL AND (n.name <> row.node.name "
-        "OR coalesce(n.title, '') <> coalesce(row.node.title, '') "
-        "OR coalesce(n.bucket, '') <> coalesce(row.node.bucket, '') "
-        "OR coalesce(n.tags, []) <> coalesce(row.node.tags, [])) AS renamed, "
+        "WITH n, row, n.content_hash IS NOT NULL "
+        "AND coalesce(n.head_words, '') <> coalesce(row.node.head_words, '') AS renamed, "
         "coalesce(n.terms, '') <> coalesce(row.node.terms, '') AS termed "
         "SET n = row.node RETURN n.uid AS uid, elementId(n) AS key, renamed, termed"
     )

@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from vicw_shared.model import Label
 from vicw_stores.neo4j.cypher.parts import ITEM, NOW, STATEMENT, locked, node, relabelled, seek
+from vicw_stores.neo4j.cypher.text import HEAD
 
 _BY_UID = seek("k", "Chunk", "uid")
 _BY_DUE = seek("k", "Chunk", "tenant_key, due")
@@ -51,11 +52,14 @@ PUT = (
     "MERGE (k:Chunk {uid: row.node.uid}) ON CREATE SET k.tenant = row.node.tenant "
     "WITH k, row WHERE k.tenant = row.node.tenant "
     f"{locked('k')} "
-    f"WITH k, row, {NOW} AS now, k.head AS head, k.held AS held, k.claimed AS claimed, k.due AS due, "
-    f"coalesce(k.seq, {NOW}) + 1 AS seq, "
+    f"WITH k, row, {NOW} AS now, k.words AS words, k.counted AS counted, k.held AS held, "
+    f"k.claimed AS claimed, k.due AS due, coalesce(k.seq, {NOW}) + 1 AS seq, "
     "CASE WHEN k.pending = 'upsert' OR NOT row.node.indexed THEN 'upsert' ELSE 'payload' END AS kind "
     # ``indexed`` is not taken from the caller's copy: the Chunk may have been queued again in the meantime.
-    "SET k = row.node SET k.indexed = kind = 'payload', k.head = head, k.held = held, k.claimed = claimed, "
+    "SET k = row.node SET k.indexed = kind = 'payload', k.counted = counted, "
+    # The words of its item's names stay.
+    f"k.words = row.node.words + coalesce('{HEAD}' + split(words, '{HEAD}')[1], ''), "
+    "k.held = held, k.claimed = claimed, "
     "k.seq = seq, k.changed_at = now, k.pending = kind, "
     # The time is the same within one statement: the ordinal keeps the Chunks in order.
     "k.due = CASE WHEN held > now OR due <= now THEN due ELSE now - (size($rows) - row.ordinal) END "
@@ -113,6 +117,11 @@ CLAIM = (
 PASSAGES = (
     f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid > $after WITH k ORDER BY k.uid LIMIT $limit "
     f"{_WITH_ITEM} RETURN 'upsert' AS kind, 0 AS seq, 0 AS tries, {_ENTRY_COLUMNS} ORDER BY uid"
+)
+
+PASSAGES_OF = (
+    f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid IN $uids "
+    f"{_WITH_ITEM} RETURN 'upsert' AS kind, 0 AS seq, 0 AS tries, {_ENTRY_COLUMNS}"
 )
 
 _POINT = (

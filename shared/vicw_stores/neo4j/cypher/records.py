@@ -55,11 +55,11 @@ FORGET_RECEIPTS_OF_ALL = (
 
 OPEN = (
     "MERGE (s:Entity {record: 'store'}) "
-    "ON CREATE SET s.subtype = 'store', s.store_id = $store_id, s.schema = $schema "
+    "ON CREATE SET s.subtype = 'store', s.store_id = $store_id, s.schema = $schema, s.words = $words "
     f"{locked('s')} RETURN s.schema AS schema"
 )
 
-STORE = f"{_STORE} RETURN s{{.store_id, .schema, .model, .change, .rebuilding}} AS store"
+STORE = f"{_STORE} RETURN s{{.store_id, .schema, .model, .change, .rebuilding, .words, .words_place}} AS store"
 
 SET_MODEL = (
     f"{_STORE} {locked('s')} WITH s WHERE $holder IS NULL OR s.changer = $holder "
@@ -84,10 +84,21 @@ CLEAR_REBUILDING = (
     f"{_STORE} {locked('s')} WITH s WHERE s.rebuilding = $since REMOVE s.rebuilding RETURN count(s) AS count"
 )
 
-LOCK_MODEL_CHANGE = (
-    f"{_STORE} {locked('s')} WITH s, {NOW} AS now "
-    "WHERE s.changer IS NULL OR s.changer = $holder OR s.changer_until <= now "
-    "SET s.changer = $holder, s.changer_until = now + $microseconds RETURN count(s) AS count"
+
+def _lock(name: str) -> str:
+    """Return the statement that acquires or renews the lock of this name for ``$holder``."""
+    return (
+        f"{_STORE} {locked('s')} WITH s, {NOW} AS now "
+        f"WHERE s.{name} IS NULL OR s.{name} = $holder OR s.{name}_until <= now "
+        f"SET s.{name} = $holder, s.{name}_until = now + $microseconds RETURN count(s) AS count"
+    )
+
+
+LOCK_MODEL_CHANGE, LOCK_WORDS = _lock("changer"), _lock("converter")
+
+SET_WORDS = (
+    f"{_STORE} {locked('s')} WITH s WHERE s.converter = $holder "
+    "SET s.words = $version, s.words_place = $place RETURN count(s) AS count"
 )
 
 LOCK_SCHEMA = (

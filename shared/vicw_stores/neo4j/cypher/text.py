@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, reduce
+from functools import lru_cache
 
 from vicw_shared.ports import Scope
 from vicw_stores.conditions import After, AnyOf, Condition, Group, Is, Until, scope_conditions
-from vicw_stores.neo4j.text import JOINTS
+from vicw_stores.neo4j.cypher.parts import seek
 
-INDEX = "vicw_text"
-_PARTED = reduce(lambda name, joint: f"replace({name}, '{joint}', ' ')", JOINTS, "name")
-"""A name split into parts, since the index's analyser keeps ``module.function`` as one word."""
-_BARE = f"replace({_PARTED}, '_', ' ')"
-"""A name split at underscores, too, indexed beside the whole name: queries contain either."""
+INDEX = "vicw_words"
+
+HEAD = "\\n"
+"""What separates the words of a Chunk's text from those of its item's names, tags and bucket, in one property.
+
+The latter stand there twice, so that they count double, and one field has one length, as in the other store.
+"""
 
 SET_HEADS = (
-    "UNWIND $sources AS source MATCH (i) WHERE elementId(i) = source AND i.content_hash IS NOT NULL "
-    "WITH i, coalesce(i.tags, []) AS own "
-    "WITH i, CASE WHEN i.bucket IS NULL OR i.bucket IN own THEN own ELSE own + [i.bucket] END AS own "
-    "WITH i, own + [(i)-[:TAGGED]->(t) WHERE NOT t.name IN own | t.name] AS tags "
+    "UNWIND $sources AS source MATCH (i) WHERE elementId(i) = source AND i.head_words IS NOT NULL "
     "MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) "
     # Filtered after the hop: otherwise the planner might read all Chunks to find the one with the uid.
-    "WITH i, k, [i.name] + CASE WHEN i.title <> i.name THEN [i.title] ELSE [] END + tags AS names "
-    f"WITH i, k, [name IN names | {_PARTED}] + [name IN names WHERE name CONTAINS '_' | {_BARE}] AS head "
-    "WHERE k.uid = i.qdrant_id AND (k.head IS NULL OR k.head <> head) SET k.head = head"
+    "WITH i, k WHERE k.uid = i.qdrant_id "
+    f"WITH k, split(coalesce(k.words, ''), '{HEAD}')[0] + '{HEAD}' + i.head_words + ' ' + i.head_words AS words "
+    "WHERE k.words IS NULL OR k.words <> words SET k.words = words"
 )
-"""Sets ``head`` of an item's first Chunk to the item's names, tags and bucket: one index covers both and the text."""
+"""Adds an item's words of its names, tags and bucket to its first Chunk."""
+
+CHUNKS = (
+    f"UNWIND $uids AS uid MATCH (k:Chunk) {seek('k', 'Chunk', 'uid')} WHERE k.uid = uid "
+    "OPTIONAL MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE i.qdrant_id = uid AND i.content_hash IS NOT NULL "
+    "RETURN elementId(k) AS key, k.text AS text, elementId(i) AS item, "
+    "i{.name, .title, .tags, .bucket} AS head"
+)
+SET_WORDS = (
+    "UNWIND $rows AS row MATCH (k) WHERE elementId(k) = row.key SET k.words = row.words REMOVE k.parts, k.head "
+    "WITH row MATCH (i) WHERE elementId(i) = row.item SET i.head_words = row.head_words"
+)
 
 
 @lru_cache(256)

@@ -115,6 +115,16 @@ def test_texts_of_about_one_length_share_a_batch_and_little_is_padded(
     assert len(batches) < len(lengths) / 3
 
 
+def test_a_text_shares_a_batch_only_where_that_makes_tokens_cheaper(
+    tiny_onnx_encoder: ModelFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches = batches_of(monkeypatch)
+    embedded(tiny_onnx_encoder, *[" ".join(["river"] * length) for length in (10, 24, 12, 10)])
+
+    # With the call's 16: (16 + 3 * 14) / 38 = 1.5 a token, but (16 + 4 * 26) / 64 = 1.9 with the fourth.
+    assert sorted(sorted(batch) for batch in batches) == [[12, 12, 14], [26]]
+
+
 def test_a_session_starts_no_threads_of_its_own(tiny_onnx_encoder: ModelFile) -> None:
     script = (
         "import os, sys\n"

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from vicw_ingest.dedup.detector import remove_parts
 from vicw_ingest.dedup.quotations import CUT, block_end, blocks
 from vicw_shared.model.text_keys import keys_of
 
@@ -80,3 +81,8 @@ def test_hostile_texts_are_scanned_for_quotations_in_bounded_time(text: str) -> 
     block_end(text, 0)
     assert time.thread_time() - began < 3
     assert len(found) <= 100
+
+
+def test_what_is_left_beside_a_quotation_keeps_its_indentation() -> None:
+    text = "[1] ops · general\nStale.\n\n    - berth 1\n    - berth 2\n"
+    assert remove_parts(text, [(0, text.index("Stale.") + 6)]) == "    - berth 1\n    - berth 2"

@@ -322,7 +322,7 @@ async def test_a_chain_search_timeout_keeps_partial_chains_and_is_degraded(memor
         return await expand(tenant, uids, spreads, limit, among=among)
 
     graph.expand = slow  # type: ignore[method-assign]
-    answer = await ask(memory, WHY, {"chain_ms": 300, "graph_weight": 0.0}, limit=1)
+    answer = await ask(memory, WHY, {"spread_ms": 300, "graph_weight": 0.0}, limit=1)
 
     assert answer.degraded == ("causal_chains",)
     (chain,) = answer.graph.chains

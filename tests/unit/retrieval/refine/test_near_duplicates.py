@@ -45,10 +45,13 @@ async def test_near_duplicates_are_one_result_with_their_ids(memory: Memory) -> 
     [
         {"text": TEXT.replace("an hour", "20 minutes")},
         {"text": TEXT.replace("that it can be read", "not that it can be read")},
+        {"text": f"{TEXT} 👍"},
+        {"text": TEXT.replace("if one", "if > one")},
+        {"text": TEXT.replace("and tells", "and WHO tells")},
         {"text": ALIKE, "speaker": "Ana"},
         {"text": f"{TEXT} {' '.join(reversed(TEXT.split()))}"},
     ],
-    ids=["a number", "a negation", "another speaker", "more besides"],
+    ids=["a number", "a negation", "an emoji", "an operator", "an acronym", "another speaker", "more besides"],
 )
 async def test_texts_with_a_small_but_real_difference_stay_separate_results(
     memory: Memory, other: dict[str, str]
@@ -84,4 +87,7 @@ def test_resemblance_is_the_shingle_share_and_requires_equal_numbers() -> None:
     assert one.resembles(other, 0.6)
     assert not one.resembles(other, 0.61), "3 shared of 5"
     assert not Shingles("a b c d e 1").resembles(Shingles("a b c d e 2"), 0.1)
+    for one_end, other_end in [("👍", "👎"), ("-5", "5"), ("5 %", "5"), ("a?", "a."), ("3 €", "3 $"), ("IT", "it")]:
+        assert not Shingles(f"a b c d e {one_end}").resembles(Shingles(f"a b c d e {other_end}"), 0.1)
+        assert Shingles(f"a b c d e {one_end}").resembles(Shingles(f"A b c d e {one_end}."), 0.9)
     assert near_duplicates([("x", 1, []), ("y", 1, [])], least=0.1, chars=0) == {}

@@ -47,7 +47,7 @@ async def fill_with_short_time_limits(memory: Memory, monkeypatch: pytest.Monkey
     """Store the items. Those who ask have little time."""
     await fill(memory)
     await memory.retrieve(QUERY)  # what the engines do once is done
-    settings = RetrievalSettings(channel_ms=BUDGET_MS, spread_ms=SPREAD_MS, chain_ms=SPREAD_MS, graph_ms=BUDGET_MS)
+    settings = RetrievalSettings(channel_ms=BUDGET_MS, spread_ms=SPREAD_MS, graph_ms=BUDGET_MS)
     ports = replace(memory.standalone.retrieval_ports(), settings=settings)
     monkeypatch.setattr(memory.standalone, "retrieval_ports", lambda: ports)
 

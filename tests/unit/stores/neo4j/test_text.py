@@ -6,62 +6,40 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vicw_core.index.full_text import query_words
 from vicw_stores.neo4j.cypher import edges
 from vicw_stores.neo4j.cypher.parts import one_of
 from vicw_stores.neo4j.keys import chain_end, chain_prefix, place, tenant_key
-from vicw_stores.neo4j.text import parts_of, query_of, terms_of
+from vicw_stores.neo4j.text import query_of
 
 _INT = st.integers(-(2**62), 2**62)
 
 
-@pytest.mark.parametrize(
-    ("text", "terms"),
-    [
-        ("The Harbour, at NIGHT", ["harbour", "night"]),
-        ("harbour harbour Harbour", ["harbour"]),
-        ('AND OR "NOT" (x) +y -z* ~1 a:b \\', ["x", "y", "z", "1", "b"]),
-        ("don't snake_case", ["don't", "snake_case"]),
-        ("_ ' ’ __", []),
-        ("今日は良い", ["今日", "日は", "は良", "良い"]),
-        ("日", ["日"]),
-        ("นี่ हिन्दी", ["นี่", "हिन्दी"]),
-        ("", []),
-    ],
-)
-def test_full_text_terms_are_words_of_letters_and_digits(text: str, terms: list[str]) -> None:
-    assert terms_of(text) == terms
-
-
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("call os.path.join(a, b).", ["os", "path", "join"]),
-        ("std::move, a - b. c:d", ["c", "d"]),
-        ("3,14 and 1.5", ["3", "14", "1", "5"]),
-        ("Ends here. Begins, there; or -here-.", []),
-        ("count_ships(harbour.open_all) __init__ _", ["count", "ships", "harbour", "open_all", "open", "all", "init"]),
-    ],
-)
-def test_joined_words_are_indexed_in_parts_too(text: str, parts: list[str]) -> None:
-    assert parts_of(text) == parts
-
-
 @given(st.text())
-def test_full_text_terms_contain_no_quote_or_white_space(text: str) -> None:
-    for term in terms_of(text):
-        assert not set('"\\') & set(term)
-        assert not any(ch.isspace() for ch in term)
+def test_full_text_queries_contain_only_words_of_the_index(text: str) -> None:
+    query = query_of("t", text)
+    if query is not None:
+        words = query.partition("words:(")[2].partition(")")[0].split()
+        assert all(len(word) == 8 and set(word) <= set("0123456789abcdef") for word in words)
 
 
-def test_full_text_terms_are_limited_to_one_hundred() -> None:
-    assert len(terms_of(" ".join(f"w{n}" for n in range(5000)))) == 100
+def test_full_text_queries_are_limited_to_one_hundred_words() -> None:
+    query = query_of("t", " ".join(f"w{n}" for n in range(5000)))
+    assert query is not None
+    assert len(query.partition("words:(")[2].partition(")")[0].split()) == 100
 
 
 def test_full_text_queries_require_the_tenant_term() -> None:
+    (word,) = query_words("harbour")
     query = query_of("t", "harbour")
-    assert query == f'+tenant_key:"{tenant_key("t")}"^0 +(text:("harbour") parts:("harbour") head:("harbour")^2)'
+    assert query == f'+tenant_key:"{tenant_key("t")}"^0 +words:({word})'
     assert tenant_key("t").isdecimal()
-    assert query_of("t", "the") is None
+
+
+def test_common_words_are_left_out_of_full_text_queries_only_beside_others() -> None:
+    assert query_of("t", "the harbour") == query_of("t", "harbour")
+    assert query_of("t", "the") is not None
+    assert query_of("t", "_ ' ’ __") is None
 
 
 @given(st.lists(st.tuples(_INT, _INT, _INT, _INT), min_size=1))

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vicw_core.index.shared_words import shares_a_word, words_of
 from vicw_ingest.knowledge.bridges.evidence import BridgeVerdict, judge_bridge, names_of, subjects_in
 from vicw_ingest.knowledge.subjects import is_rule, keys_in, with_word_forms
 from vicw_shared.model import Label, Node
@@ -135,14 +136,18 @@ class BridgeSearch:
         return found
 
     async def _similar(self, scope: Scope, fresh: NewPassage) -> dict[str, float]:
-        """Return the passages most similar to a passage or its statements, with the best cosine of each."""
+        """Return the passages most similar to a passage or its statements, with the best cosine of each.
+
+        Only those that share a word with it: what a model cannot read is similar to anything else that it cannot.
+        """
         best: dict[str, float] = {}
         for vector in fresh.vectors():
             query = VectorQuery(scope=scope, limit=self.hits, dense=vector, label=Label.CHUNK)
             for hit in await self.vectors.search(query):
                 if hit.score > best.get(hit.id, -1.0):
                     best[hit.id] = hit.score
-        return best
+        words, texts = words_of(fresh.text), await self.graph.texts(self.tenant, list(best))
+        return {uid: cosine for uid, cosine in best.items() if shares_a_word(words, texts.get(uid, ""))}
 
     async def _items_of(self, chunks: Iterable[str]) -> dict[str, Node]:
         owners = await self.graph.owners(self.tenant, list(chunks))

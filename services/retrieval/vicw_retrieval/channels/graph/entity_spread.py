@@ -22,6 +22,7 @@ from vicw_shared.model import Label, Node
 from vicw_shared.model.triggers import phrase_of, spellings
 from vicw_shared.ports import Direction, WeightedNeighbour
 
+BRIDGES = "bridges"
 SHARE = 0.25
 """Part of a passed-on score that depends on whether the receiver has the uncovered terms."""
 
@@ -41,9 +42,7 @@ class UncoveredTerms:
         """
         rarity = await rarest(self._similarity)
         terms_of = await self._terms_of(list(rarity), targets)
-        missing = {
-            uid: frozenset(rarity).difference(sparse.encode_query(text).indices) for uid, text in sentences.items()
-        }
+        missing = {uid: frozenset(rarity).difference(sparse.document_terms(text)) for uid, text in sentences.items()}
         totals = {uid: sum(rarity[term] for term in terms) for uid, terms in missing.items()}
 
         def factor(sentence: str, target: str) -> float:
@@ -132,7 +131,7 @@ class EntitySpread:
         strengths = {anchor.uid: anchor.strength for anchor in front}
         owner = {passage: anchor.uid for anchor in front for passage in anchor.passages}
         spread = [("EVIDENCED_BY", Direction.IN)]
-        neighbours = await question.visibility.expand(list(owner), spread, _STATEMENTS)
+        neighbours = await question.visible(BRIDGES, list(owner), spread, _STATEMENTS)
         statements = [neighbour for neighbour in neighbours if neighbour.node.is_statement]
         nodes = {neighbour.node.uid: (owner[neighbour.origin], neighbour.node) for neighbour in statements}
         cosines = await question.similarity.similarities(list(nodes))
@@ -170,10 +169,10 @@ class EntitySpread:
 
     async def _paths(self, sentences: Mapping[str, _Sentence]) -> list[_EntityPath]:
         """Return the paths over names that are in the sentences but not in the question."""
-        neighbours = await self._question.graph.weighted_neighbours(
-            self._tenant, list(sentences), ("MENTIONS", Direction.OUT), _NAMES
-        )
-        entities = [lead for lead in neighbours if lead.label is Label.ENTITY and not self._question.names(lead.name)]
+        best = sorted(sentences, key=lambda uid: (-sentences[uid].score, uid))
+        leads = await self._question.leads(BRIDGES, best, ("MENTIONS", Direction.OUT), _NAMES)
+        entities = [lead for lead in leads if lead.label is Label.ENTITY and not self._question.names(lead.name)]
+        entities.sort(key=lambda lead: (-sentences[lead.origin].score, lead.origin, lead.uid))
         names = {lead.uid: phrase_of(lead.name) for lead in entities}
         phrases = sorted(set(chain.from_iterable(map(spellings, names.values()))))
         pages = await self._question.titled(phrases)
@@ -187,9 +186,7 @@ class EntitySpread:
 
     async def _mentions(self, entities: Sequence[str]) -> dict[str, list[WeightedNeighbour]]:
         """Return the visible Entity items that mention each thing."""
-        leads = await self._question.graph.weighted_neighbours(
-            self._tenant, entities, ("MENTIONS", Direction.IN), _MENTIONS
-        )
+        leads = await self._question.leads(BRIDGES, entities, ("MENTIONS", Direction.IN), _MENTIONS)
         by_entity: dict[str, dict[str, WeightedNeighbour]] = {}
         for lead in leads:
             if lead.is_item and lead.label is Label.ENTITY:

@@ -17,6 +17,7 @@ from vicw_shared.model import Label
 from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.ports import Direction, Spread, look_up
 
+PEOPLE = "people"
 HOPS = (0.5, 0.3)
 """Weight of a memory one hop and two hops from a person."""
 SHARE = 0.3
@@ -107,10 +108,15 @@ async def _memory_paths(question: SpreadContext, seeds: Mapping[str, Sources]) -
     return paths
 
 
+def _best(people: Mapping[str, Sources]) -> list[str]:
+    """Return the people whose sources are the strongest."""
+    return sorted(people, key=lambda uid: (-max(people[uid].values(), default=0.0), uid))[:_MAX_PEOPLE]
+
+
 async def _related(question: SpreadContext, people: Mapping[str, Sources]) -> dict[str, Sources]:
     """Return the entities related or identical to these people, along visible edges."""
     related: dict[str, Sources] = {}
-    for neighbour in await question.visibility.expand(sorted(people)[:_MAX_PEOPLE], _PEOPLE, _FANOUT):
+    for neighbour in await question.visible(PEOPLE, _best(people), _PEOPLE, _FANOUT):
         # Includes people the walk started from: an item that is the source of a person cannot pass a score to itself.
         sources = related.setdefault(neighbour.node.uid, {})
         sources.update({by: max(share, sources.get(by, 0.0)) for by, share in people[neighbour.origin].items()})
@@ -121,12 +127,10 @@ async def _memories(
     question: SpreadContext, people: Mapping[str, Sources], depth: int, weight: float
 ) -> dict[str, _PersonPath]:
     """Return the items about these people. Visibility is not checked here: the caller filters them."""
-    start = sorted(people)[:_MAX_PEOPLE]
+    start, fanout = _best(people), question.visibility.read_limit(_FANOUT)
     items: dict[str, _PersonPath] = {}
     for spread in _MEMORIES if start else ():
-        for lead in await question.graph.weighted_neighbours(
-            question.scope.tenant, start, spread, question.visibility.read_limit(_FANOUT)
-        ):
+        for lead in await question.leads(PEOPLE, start, spread, fanout):
             share = max((of for by, of in people[lead.origin].items() if by != lead.uid), default=0.0)
             # On a tie the first edge type wins: ABOUT.
             if lead.is_item and share * weight > (items[lead.uid].weight if lead.uid in items else 0.0):

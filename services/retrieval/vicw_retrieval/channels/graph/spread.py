@@ -10,9 +10,10 @@ from itertools import chain
 from vicw_retrieval.access.visibility import Visibility
 from vicw_retrieval.model.similarity import QuerySimilarity
 from vicw_retrieval.ranking.fusion import SubGraph
+from vicw_retrieval.request.hop_limit import HopLimit
 from vicw_shared.model import Node
 from vicw_shared.model.triggers import phrase_of, phrases_in, spellings
-from vicw_shared.ports import GraphStore, NameMatch, NameQuery, Scope
+from vicw_shared.ports import GraphStore, NameMatch, NameQuery, Neighbour, Scope, Spread, WeightedNeighbour
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,7 @@ class SpreadContext:
 
     ``strengths`` (≥ 0) are the scores of the items found so far, by key. ``people`` are the folded names and uids of
     the participants. ``triggered`` maps the items with a trigger phrase in the question to their passages.
+    ``hop_limit`` bounds what the spreads read.
     """
 
     graph: GraphStore
@@ -102,13 +104,22 @@ class SpreadContext:
     scope: Scope
     text: str
     strengths: Mapping[str, float]
+    hop_limit: HopLimit
     people: tuple[str, ...] = ()
     triggered: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def visibility(self) -> Visibility:
         """The visibility filter of the scope."""
-        return Visibility(self.graph, self.scope)
+        return Visibility(self.graph, self.scope, most_edges=self.hop_limit.edges)
+
+    async def leads(self, stage: str, uids: Sequence[str], spread: Spread, fanout: int) -> list[WeightedNeighbour]:
+        """Return the heaviest edges of each node, best nodes first, within the limit of a hop."""
+        return await self.hop_limit.leads(stage, self.graph, self.scope.tenant, uids, spread, fanout)
+
+    async def visible(self, stage: str, uids: Sequence[str], spreads: Sequence[Spread], fanout: int) -> list[Neighbour]:
+        """Return the heaviest visible edges of each node and spread, best nodes first, within the limit of a hop."""
+        return await self.hop_limit.visible(stage, self.visibility, uids, spreads, fanout)
 
     @cached_property
     def best(self) -> float:
@@ -146,7 +157,8 @@ class SpreadContext:
         return {phrase: [one for one in same if one.uid in visible][:_NAMESAKES] for phrase, same in by_phrase.items()}
 
     def _titles(self, phrases: Sequence[str]) -> NameQuery:
-        return NameQuery(NameMatch.TITLE, tuple(phrases), self.visibility.read_limit(_NAMESAKES))
+        limit = self.hop_limit.share(len(phrases), self.visibility.read_limit(_NAMESAKES))
+        return NameQuery(NameMatch.TITLE, tuple(phrases), limit)
 
     def names(self, name: str) -> bool:
         """Return whether the question contains this name."""

@@ -1,4 +1,4 @@
-"""Of a hub not all edges are looked at, but for a viewer: what he may not see takes no place of what he may."""
+"""Of a hub not all edges are looked at; more for a viewer: what he may not see takes no place of what he may."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from support.stores.memory import Memory
 from vicw_stores.sqlite import SqliteGraphStore
 
 
-@pytest.mark.parametrize(("viewer", "among"), [(None, {256}), ({"user": "Ben", "chat": "private"}, {None})])
-async def test_edge_reads_are_capped_only_for_questions_without_a_viewer(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, viewer: dict[str, str] | None, among: set[int | None]
+@pytest.mark.parametrize(("viewer", "among"), [(None, {256}), ({"user": "Ben", "chat": "private"}, {4096})])
+async def test_edge_reads_are_capped_and_less_so_for_a_viewer(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, viewer: dict[str, str] | None, among: set[int]
 ) -> None:
     asked: set[int | None] = set()
     for operation in ("expand", "weighted_neighbours"):

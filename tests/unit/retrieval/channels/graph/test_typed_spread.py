@@ -16,6 +16,7 @@ from vicw_retrieval.channels.graph import typed_spread
 from vicw_retrieval.channels.graph.spread import ReachedItems, SpreadContext
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.ranking.fusion import SubGraph
+from vicw_retrieval.request.hop_limit import HopLimit
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.ports import Neighbour, Scope, Spread, WeightedNeighbour
 from vicw_shared.settings import RetrievalSettings
@@ -185,7 +186,9 @@ async def test_typed_spread_ends_early_when_the_first_sub_graph_fills_up(
 ) -> None:
     graph: Any = StarGraph({SubGraph.CAUSAL: causal, SubGraph.KNOWLEDGE: knowledge})
     likeness: Any = None
-    question = SpreadContext(graph, likeness, Scope(tenant="t", now=AT), "", {"x": 1.0}, triggered=SEEDS)
+    question = SpreadContext(
+        graph, likeness, Scope(tenant="t", now=AT), "", {"x": 1.0}, HopLimit(6400), triggered=SEEDS
+    )
     reached = ReachedItems()
     waited = asyncio.wait_for(typed_spread.walk(question, (), PLAN, reached), 0.5)
     if causal is None:
