@@ -37,10 +37,6 @@ class NullVectorStore:
         """Return nothing."""
         return {}
 
-    async def idf(self, terms: Sequence[int]) -> list[float]:
-        """Return 0 for each term."""
-        return [0.0] * len(terms)
-
     async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
         """Return nothing."""
         return {}

@@ -8,7 +8,7 @@ from vicw_retrieval.request.engines import CircuitBreaker, Deadline
 from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_runtime.background_throttle import BackgroundThrottle
 from vicw_shared.model import EdgeRegistry
-from vicw_shared.ports import Embedder, GraphStore, Reranker, VectorStore, WordIndex
+from vicw_shared.ports import DomainCounts, Embedder, GraphStore, Reranker, VectorStore
 from vicw_shared.settings import LimitSettings, RetrievalSettings
 
 
@@ -17,8 +17,8 @@ class RetrievalPorts:
     """Engines and settings of the read path. ``query_prefix`` is the embedding model's.
 
     ``rebuilding``: the vector index lacks data that the graph has. ``loading``: the embedder cannot answer yet; full
-    text answers, as while rebuilding. Without vectors, ``words`` has the word statistics, and the graph's full text is
-    the only channel of the first wave. A ``reranker``, if any, reorders the first results.
+    text answers, as while rebuilding. Without vectors, ``words`` counts domains, and the graph's full text is the
+    only channel of the first wave. A ``reranker``, if any, reorders the first results.
     ``converting``: words of some passages are those of an earlier version, so a search by words may miss them.
     ``uses`` counts shown items. ``throttle`` makes background work yield. ``outage`` lives as long as the process.
     """
@@ -34,7 +34,7 @@ class RetrievalPorts:
     converting: bool = field(default=False, kw_only=True)
     registry: EdgeRegistry = field(default_factory=EdgeRegistry.with_core_types)
     loading: bool = False
-    words: WordIndex | None = None
+    words: DomainCounts | None = None
     reranker: Reranker | None = None
     uses: UsageCounter | None = None
     throttle: BackgroundThrottle = field(default_factory=BackgroundThrottle)

@@ -68,7 +68,7 @@ from vicw_shared.ports.transaction import (
     Receipt,
     Receipts,
 )
-from vicw_shared.ports.vectors import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery, VectorStore, WordIndex
+from vicw_shared.ports.vectors import DomainCounts, Point, ScoreQuery, SparseVector, VectorHit, VectorQuery, VectorStore
 from vicw_shared.ports.words import StoredWords
 
 __all__ = [
@@ -83,6 +83,7 @@ __all__ = [
     "Completion",
     "Counters",
     "Direction",
+    "DomainCounts",
     "EdgeEnds",
     "Edges",
     "Embedder",
@@ -160,7 +161,6 @@ __all__ = [
     "VectorQuery",
     "VectorStore",
     "WeightedNeighbour",
-    "WordIndex",
     "WorkQueue",
     "look_up",
     "scan_pages",

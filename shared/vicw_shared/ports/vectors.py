@@ -1,4 +1,4 @@
-"""Vector store port (a dense and a sparse vector per point), and word index port (word statistics without vectors)."""
+"""Vector store port (a dense and a sparse vector per point), and the counts of domains without vectors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from vicw_shared.ports.scope import Scope
 
 @dataclass(frozen=True, slots=True)
 class SparseVector:
-    """Distinct term ids (``indices``, unsigned 32 bit) and their weights (``values``, > 0), in the same order."""
+    """Distinct term ids (``indices``, unsigned 32 bit) and their weights (``values``, > 0), in the same order.
+
+    The score of a point is the sum of the products of its weights and the query's: no engine weighs terms itself.
+    """
 
     indices: tuple[int, ...]
     values: tuple[float, ...]
@@ -59,7 +62,7 @@ class ScoreQuery:
 
 
 class VectorHit(NamedTuple):
-    """A point id and its score, higher is better: cosine in [-1, 1], or BM25 in [0, ceiling]."""
+    """A point id and its score, higher is better: cosine in [-1, 1], or BM25, > 0."""
 
     id: str
     score: float
@@ -99,10 +102,6 @@ class VectorStore(Protocol):
         """Return the dense vectors, of norm 1, of the points that have one."""
         ...
 
-    async def idf(self, terms: Sequence[int]) -> list[float]:
-        """Return each term's inverse document frequency over the whole collection, ≥ 0; 0 if no point has it."""
-        ...
-
     async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
         """Return the number of points per domain of the tenant; the counts may be some minutes old.
 
@@ -127,15 +126,8 @@ class VectorStore(Protocol):
         ...
 
 
-class WordIndex(Protocol):
-    """Statistics of words and domains, in place of the vector store's."""
-
-    async def rarity(self, terms: Sequence[int]) -> list[float]:
-        """Return the inverse document frequency of each term over all Chunks, ≥ 0; 0 if none has it.
-
-        The document share of a term is capped at one half, so that a very common term still scores a little.
-        """
-        ...
+class DomainCounts(Protocol):
+    """Counts of domains, in place of the vector store's."""
 
     async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
         """Return the number of live Chunks per domain of the tenant; the counts may lag by one percent.

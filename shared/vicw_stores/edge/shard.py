@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -26,11 +27,9 @@ from qdrant_edge import (
     KeywordIndexParams,
     MatchAny,
     MatchValue,
-    Modifier,
     NestedCondition,
     PointVectors,
     Query,
-    QueryBatchRequest,
     QueryRequest,
     RangeFloat,
     ScoredPoint,
@@ -75,7 +74,8 @@ class Shard:
         """Open the shard that ``create`` made."""
         self._edge = EdgeShard.load(str(path))
         self._tenants = {str(hit.value) for hit in self._edge.facet(FacetRequest(TENANT, 10_000, True)).hits}
-        self._idf: dict[int, float] = {}
+        self.weighs_terms = _weighs_terms(path)
+        """Whether the engine multiplies by an IDF of its own, as earlier programs had it."""
         self._domains: dict[tuple[str, bool], dict[str, int]] = {}
         self._empty: dict[str, bool] = {}
         self._counted_points = 0
@@ -106,31 +106,24 @@ class Shard:
         changes = [PointVectors(uid, {_SPARSE: _edge_sparse(vectors[uid])}) for uid in self.present(list(vectors))]
         if changes:
             self._edge.update(UpdateOperation.update_vectors(changes))
-            self._idf.clear()
 
     def delete(self, ids: Sequence[str]) -> None:
         self._update(UpdateOperation.delete_points(list(ids)))
 
     def search(self, query: VectorQuery) -> list[VectorHit]:
-        nearest = _nearest(query)
+        nearest = self._nearest(query)
         if nearest is None or query.scope.tenant not in self._tenants:
             return []
         request = QueryRequest(query.limit, query=nearest, filter=self._filter(query), with_payload=False)
         return [VectorHit(_id_of(hit), hit.score) for hit in self._edge.query(request)]
 
     def score(self, query: ScoreQuery) -> dict[str, float]:
-        nearest = _nearest(query)
+        nearest = self._nearest(query)
         if nearest is None or not query.ids:
             return {}
         chosen = Filter(must=[HasIdCondition(set(query.ids))])
         request = QueryRequest(len(query.ids), query=nearest, filter=chosen, with_payload=False)
         return {_id_of(hit): hit.score for hit in self._edge.query(request)}
-
-    def idf(self, terms: Sequence[int]) -> list[float]:
-        """Derive each term's IDF from the engine: the score of a one-term query is idf × the hit's weight."""
-        missing = [term for term in terms if term not in self._idf]
-        self._idf.update(zip(missing, _probe_idf(self._edge, missing), strict=True))
-        return [self._idf[term] for term in terms]
 
     def domains(self, tenant: str, *, public: bool) -> dict[str, int]:
         if (tenant, public) not in self._domains:
@@ -171,12 +164,21 @@ class Shard:
     def _update(self, operation: UpdateOperation) -> None:
         self._edge.update(operation)
         self._empty.clear()
-        # Counts are cached until the shard has changed by one percent, which moves an IDF by about 0.01.
+        # Counts are cached until the shard has changed by one percent.
         points = self._edge.count(CountRequest(exact=False))
         if abs(points - self._counted_points) > self._counted_points // 100:
-            self._idf.clear()
             self._domains.clear()
             self._counted_points = points
+
+    def _nearest(self, query: VectorQuery | ScoreQuery) -> Query | None:
+        """Return the vector to search by; None for a sparse vector without terms."""
+        if query.dense is not None:
+            return Query.Nearest(query.dense.tolist(), using=_DENSE)
+        if query.sparse is None or not query.sparse.indices:
+            return None
+        terms = query.sparse.indices
+        values = (1.0,) * len(terms) if self.weighs_terms else query.sparse.values
+        return Query.Nearest(_edge_sparse(SparseVector(terms, values)), using=_SPARSE)
 
     def _filter(self, query: VectorQuery) -> Filter | None:
         """Build the filter; omit conditions that every point meets, since each costs a pass over all points."""
@@ -206,12 +208,18 @@ type Shards = Mapping[Label, Shard]
 """The shards of an index."""
 
 
+def _weighs_terms(path: Path) -> bool:
+    config = json.loads((path / "edge_config.json").read_text())
+    sparse = (config.get("sparse_vectors") or {}).get(_SPARSE) or {}
+    return sparse.get("modifier") == "idf"
+
+
 def _config(size: int) -> EdgeConfig:
     # m = 0: no HNSW graph. An exact scan takes milliseconds at this store's sizes, and filters stay exact.
     # Turbo8 takes one byte per dimension: scores are exact to .001, and a scan is five times as fast as with Float16.
     flat = HnswIndexConfig(m=0, ef_construct=4, full_scan_threshold=10_000)
     dense = EdgeVectorParams(size, Distance.Dot, datatype=VectorStorageDatatype.Turbo8, hnsw_config=flat)
-    return EdgeConfig(vectors={_DENSE: dense}, sparse_vectors={_SPARSE: EdgeSparseVectorParams(modifier=Modifier.Idf)})
+    return EdgeConfig(vectors={_DENSE: dense}, sparse_vectors={_SPARSE: EdgeSparseVectorParams()})
 
 
 def _create_indexes(shard: EdgeShard) -> None:
@@ -254,33 +262,6 @@ def _point(uid: object, vectors: object, payload: Mapping[str, object] | None) -
         SparseVector(tuple(sparse.indices), tuple(sparse.values)) if sparse is not None else None,
         payload or {},
     )
-
-
-def _nearest(query: VectorQuery | ScoreQuery) -> Query | None:
-    """Return the vector to search by; None for a sparse vector without terms."""
-    if query.dense is not None:
-        return Query.Nearest(query.dense.tolist(), using=_DENSE)
-    if query.sparse is None or not query.sparse.indices:
-        return None
-    return Query.Nearest(_edge_sparse(query.sparse), using=_SPARSE)
-
-
-def _probe_idf(shard: EdgeShard, terms: Sequence[int]) -> list[float]:
-    if not terms:
-        return []
-    requests = [
-        QueryRequest(1, query=Query.Nearest(EdgeSparseVector([term], [1.0]), using=_SPARSE), with_vector=[_SPARSE])
-        for term in terms
-    ]
-    values: list[float] = []
-    for term, hits in zip(terms, shard.query_batch(QueryBatchRequest(requests)), strict=True):
-        if not hits:
-            values.append(0.0)
-            continue
-        vector = hits[0].vector[_SPARSE]  # type: ignore[index, call-overload]
-        weight = dict(zip(vector.indices, vector.values, strict=True))[term]  # type: ignore[union-attr]
-        values.append(hits[0].score / weight)
-    return values
 
 
 EdgeCondition = (

@@ -64,6 +64,11 @@ class EdgeVectorStore:
         """Record that the index has been compared with the graph."""
         self.unclean = False
 
+    @property
+    def weighs_terms(self) -> bool:
+        """Whether it is of an earlier program and multiplies by an IDF of its own; ``rewrite`` ends that."""
+        return self._shards is not None and any(shard.weighs_terms for shard in self._shards.values())
+
     @staticmethod
     def exists(path: Path) -> bool:
         """Return whether there is an index at ``path``."""
@@ -124,9 +129,6 @@ class EdgeVectorStore:
 
     async def dense(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         return await self._do(lambda shards: _merged([shard.dense(ids) for shard in shards.values()]))
-
-    async def idf(self, terms: Sequence[int]) -> list[float]:
-        return await self._do(lambda shards: shards[Label.CHUNK].idf(terms))
 
     async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
         return await self._do(lambda shards: shards[Label.CHUNK].domains(tenant, public=public))

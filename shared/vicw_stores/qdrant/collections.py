@@ -15,6 +15,7 @@ from qdrant_client.models import (
     CreateAliasOperation,
     DeleteAlias,
     DeleteAliasOperation,
+    Modifier,
 )
 
 from vicw_shared.errors import MissingRecordError, ModelMismatchError, SettingsError, StateConflictError
@@ -81,6 +82,8 @@ class QdrantCollections:
     async def ensure(self, model: ModelIdentity) -> str:
         """Create the model's collection and its indexes as far as they are missing; return its name.
 
+        A collection of an earlier program ceases to multiply by an IDF of its own.
+
         Any number of processes may do this at once.
         """
         name = self.name_of(model)
@@ -88,7 +91,10 @@ class QdrantCollections:
             if not await self._client.collection_exists(name):
                 await self._before_create(model)
                 await self._create(name, model)
-            schema = (await self._client.get_collection(name)).payload_schema
+            collection = await self._client.get_collection(name)
+            schema = collection.payload_schema
+            if _weighs_terms(collection):
+                await self._client.update_collection(name, sparse_vectors_config={SPARSE: sparse_params()})
             missing = [(field, index) for field, index in indexes().items() if field not in schema]
             # Several processes may create the same index: creating it twice has no effect.
             await asyncio.gather(*(self._client.create_payload_index(name, f, i, wait=True) for f, i in missing))
@@ -182,3 +188,8 @@ class QdrantCollections:
         if metadata.get("alias") != self._alias:
             return None
         return VectorCollection(name, ModelIdentity(**metadata["model"]), info.points_count or 0, current)
+
+
+def _weighs_terms(collection: CollectionInfo) -> bool:
+    sparse = (collection.config.params.sparse_vectors or {}).get(SPARSE)
+    return sparse is not None and sparse.modifier is Modifier.IDF

@@ -61,8 +61,8 @@ def dense_params(size: int) -> VectorParams:
 
 
 def sparse_params() -> SparseVectorParams:
-    """Return the parameters of the BM25 vectors: the engine multiplies by the IDF of the whole collection."""
-    return SparseVectorParams(modifier=Modifier.IDF)
+    """Return the parameters of the BM25 vectors: the query brings the weights of its terms along."""
+    return SparseVectorParams(modifier=Modifier.NONE)
 
 
 def indexes() -> dict[str, KeywordIndexParams | IntegerIndexParams]:

@@ -1,6 +1,6 @@
 """QdrantVectorStore: a collection of a Qdrant server, over gRPC.
 
-Any number of processes may use one collection: only statistics are cached, which may be some minutes old.
+Any number of processes may use one collection: only counts of domains are cached, which may be some minutes old.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _SEARCH = SearchParams(
 _EXACT = SearchParams(exact=True, quantization=QuantizationSearchParams(ignore=True))
 _PART = 1000
 _DOMAINS = 1000
-_CACHED_TERMS, _CACHED_TENANTS = 100_000, 10_000
+_CACHED_TENANTS = 10_000
 
 
 @measured("qdrant")
@@ -77,13 +77,12 @@ class QdrantVectorStore:
     ) -> None:
         """Use ``collection``, a name or an alias.
 
-        A read may take ``timeout_seconds``, a write what the client allows. IDFs and counts of domains may be
+        A read may take ``timeout_seconds``, a write what the client allows. Counts of domains may be
         ``recent_seconds`` old. The client is closed with the store.
         """
         self._client = client
         self._collection = collection
         self._timeout = timeout_seconds
-        self._idf: TtlCache[int, float] = TtlCache(recent_seconds, _CACHED_TERMS)
         self._domains: TtlCache[tuple[str, bool], dict[str, int]] = TtlCache(recent_seconds, _CACHED_TENANTS)
         self._closed = False
 
@@ -156,15 +155,6 @@ class QdrantVectorStore:
                 if isinstance(record.vector, dict) and DENSE in record.vector:
                     vectors[str(record.id)] = np.asarray(record.vector[DENSE], np.float32)
         return vectors
-
-    async def idf(self, terms: Sequence[int]) -> list[float]:
-        """Derive each term's IDF from the engine: the score of a one-term query is idf × the hit's weight."""
-        values = {term: self._idf.get(term) for term in terms}
-        missing = [term for term, value in values.items() if value is None]
-        for term, hits in zip(missing, await self._ask([_probe(term) for term in missing]), strict=True):
-            values[term] = value = _idf_of(term, hits)
-            self._idf.put(term, value)
-        return [values[term] or 0.0 for term in terms]
 
     async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
         counts = self._domains.get((tenant, public))
@@ -282,18 +272,3 @@ def _score_requests(query: ScoreQuery) -> Iterator[QueryRequest]:
             limit=len(part),
             with_payload=False,
         )
-
-
-def _probe(term: int) -> QueryRequest:
-    # Over all tenants on purpose: the engine's IDF is that of the collection. Only a number leaves this module.
-    vector = QdrantSparseVector(indices=[term], values=[1.0])
-    return QueryRequest(query=vector, using=SPARSE, limit=1, with_payload=False, with_vector=[SPARSE])
-
-
-def _idf_of(term: int, hits: Sequence[ScoredPoint]) -> float:
-    if not hits:
-        return 0.0
-    assert isinstance(hits[0].vector, dict)
-    vector = hits[0].vector[SPARSE]
-    assert isinstance(vector, QdrantSparseVector)
-    return hits[0].score / dict(zip(vector.indices, vector.values, strict=True))[term]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
 import sqlite3
 from collections.abc import Mapping, Sequence
 
 from vicw_core.index import sparse
-from vicw_core.index.full_text import index_words, query_words
+from vicw_core.index.full_text import query_words
 from vicw_shared.ports import Scope, TextHit
 from vicw_shared.uids import is_uid
 from vicw_stores.conditions import After, AnyOf, Condition, Group, Is, Until, scope_conditions
@@ -100,13 +99,6 @@ def _in_scope(connection: sqlite3.Connection, scope: Scope, hits: Mapping[int, f
 def _term(word: str) -> str:
     """Return the query term that matches a word. Quoted text is never syntax."""
     return f'"{word}"'
-
-
-def rarity_of(connection: sqlite3.Connection, terms: Sequence[int]) -> list[float]:
-    """Return each term's IDF as BM25 defines it: 0 if no passage has it, ln 2 if half or more have it."""
-    (passages,) = connection.execute("SELECT count(*) FROM fulltext_docsize").fetchone()
-    counts = [min(_count(connection, _term(word)), passages / 2) for word in index_words(terms)]
-    return [math.log(1 + (passages - n + 0.5) / (n + 0.5)) if n else 0.0 for n in counts]
 
 
 def _count(connection: sqlite3.Connection, term: str) -> int:

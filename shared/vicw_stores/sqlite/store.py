@@ -31,7 +31,7 @@ from vicw_stores.sqlite.audit import SqliteAudit
 from vicw_stores.sqlite.cache import ReadCache
 from vicw_stores.sqlite.database import MAPPED_MB, SqliteDatabase, Writer
 from vicw_stores.sqlite.erasure import SqliteErasures
-from vicw_stores.sqlite.full_text import find_passages, rarity_of
+from vicw_stores.sqlite.full_text import find_passages
 from vicw_stores.sqlite.hop import read_weighted_neighbours
 from vicw_stores.sqlite.items import (
     read_between,
@@ -64,7 +64,7 @@ _BATCH = 500
 
 @measured("sqlite")
 class SqliteGraphStore(SqliteScans):
-    """Store in one file of a folder; also a WordIndex."""
+    """Store in one file of a folder; also DomainCounts."""
 
     def __init__(
         self,
@@ -186,9 +186,6 @@ class SqliteGraphStore(SqliteScans):
 
     async def frequencies(self, tenant: str, contexts: Sequence[str] | None, terms: Sequence[int]) -> TermFrequencies:
         return await self._database.read(lambda c: read_frequencies(c, self._term_records, tenant, contexts, terms))
-
-    async def rarity(self, terms: Sequence[int]) -> list[float]:
-        return await self._database.read(lambda c: rarity_of(c, terms))
 
     async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
         return await self._database.read(lambda c: self._domains.of(c, tenant, public=public))

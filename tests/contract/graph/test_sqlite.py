@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
@@ -105,8 +104,6 @@ async def test_fulltext_searches_rare_words_first_and_fills_up_with_common_ones(
         assert set(await found("keeper", 9)) == set("abcdeg")
         assert await found("keeper paris", 9, contexts=("elsewhere",)) == ["a"]
         assert await found("keeper letter", 9, contexts=("nowhere",)) == []
-        of_letter = math.log(1 + (len(texts) - 2 + 0.5) / (2 + 0.5))
-        assert await graph.rarity(question_terms("letter snow")) == pytest.approx([of_letter, math.log(2)])
         database.close()
         await graph.close()
 

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import uuid
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from qdrant_edge import (
+    Distance,
+    EdgeConfig,
+    EdgeShard,
+    EdgeSparseVectorParams,
+    EdgeVectorParams,
+    KeywordIndexParams,
+    Modifier,
+    UpdateOperation,
+    VectorStorageDatatype,
+)
 
+from vicw_shared.clock import now
 from vicw_shared.errors import UnavailableError
-from vicw_shared.ports import Point
+from vicw_shared.ports import Point, Scope, ScoreQuery, SparseVector, VectorQuery
 from vicw_stores.edge import EdgeVectorStore
 
 SIZE = 4
@@ -126,3 +140,35 @@ async def test_a_failed_rewrite_leaves_an_open_whole_index(
     assert _entries(store) == ["vectors"]
     assert len(await index.ids(after=None, limit=99)) == 8
     await index.close()
+
+
+async def test_an_index_that_weighs_terms_itself_answers_as_before_until_it_is_rewritten(store: Path) -> None:
+    make_index_of_an_earlier_program(store / "vectors")
+    index = EdgeVectorStore(store / "vectors", SIZE)
+    points = [replace(one, sparse=SparseVector((7, n), (1.0, 2.0))) for n, one in enumerate(_points(range(1, 5)))]
+    await index.upsert(points)
+    query = VectorQuery(scope=Scope(tenant="t", now=now()), limit=9, sparse=SparseVector((7, 0), (0.5, 10.0)))
+    idf = [math.log(1 + (4 - having + 0.5) / (having + 0.5)) for having in (4, 1)]
+
+    async def scores() -> list[float]:
+        (exact,) = await index.score([ScoreQuery(ids=[points[0].id, points[1].id], sparse=query.sparse)])
+        found = [hit.score for hit in await index.search(query)][:2]
+        assert found == [exact[points[0].id], exact[points[1].id]]
+        return found
+
+    assert index.weighs_terms
+    assert await scores() == pytest.approx([idf[0] + 2 * idf[1], idf[0]]), "never the square of the weights"
+    await index.rewrite()
+    assert not index.weighs_terms
+    assert await scores() == pytest.approx([0.5 + 2 * 10.0, 0.5])
+    await index.close()
+
+
+def make_index_of_an_earlier_program(path: Path) -> None:
+    dense = EdgeVectorParams(SIZE, Distance.Dot, datatype=VectorStorageDatatype.Turbo8)
+    sparse = EdgeSparseVectorParams(modifier=Modifier.Idf)
+    for name in ("passages", "statements"):
+        (path / name).mkdir(parents=True)
+        shard = EdgeShard.create(str(path / name), EdgeConfig({"dense": dense}, {"bm25": sparse}))
+        shard.update(UpdateOperation.create_field_index("tenant", KeywordIndexParams(is_tenant=True)))
+        shard.close()

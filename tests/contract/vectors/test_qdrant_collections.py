@@ -17,6 +17,8 @@ from qdrant_client.models import (
     FieldCondition,
     Filter,
     MatchValue,
+    Modifier,
+    SparseVectorParams,
     VectorParams,
 )
 
@@ -30,10 +32,11 @@ from vicw_shared.errors import (
     UnavailableError,
     VicwError,
 )
-from vicw_shared.ports import ModelIdentity, Point
+from vicw_shared.ports import ModelIdentity, Point, ScoreQuery, SparseVector
 from vicw_stores.conditions import FLAGS, INSTANTS, KEYWORDS
 from vicw_stores.qdrant import QdrantCollections, QdrantVectorStore
 from vicw_stores.qdrant.errors import translated
+from vicw_stores.qdrant.layout import SPARSE
 
 MODEL = ModelIdentity("some-model", 4, "0" * 64, 1)
 OTHERS = (
@@ -207,3 +210,18 @@ async def test_full_vectors_are_on_disk_and_quantized_ones_in_memory(
     assert dense.quantization_config.model_dump()["scalar"]["always_ram"] is True
     assert config.strict_mode_config is not None
     assert config.strict_mode_config.enabled is True
+
+
+async def test_a_collection_that_weighs_terms_itself_ceases_to(
+    client: AsyncQdrantClient, collections: QdrantCollections
+) -> None:
+    name = await collections.ensure(MODEL)
+    earlier = {SPARSE: SparseVectorParams(modifier=Modifier.IDF)}
+    await client.update_collection(name, sparse_vectors_config=earlier)
+    payload = {"tenant": "t", "label": "Chunk"}
+    store = QdrantVectorStore(client, name)
+    await store.upsert([Point(str(uuid.UUID(int=n)), None, SparseVector((7,), (2.0,)), payload) for n in range(1, 3)])
+    query = ScoreQuery(ids=[str(uuid.UUID(int=1))], sparse=SparseVector((7,), (3.0,)))
+    await collections.open(MODEL)
+    (scores,) = await store.score([query])
+    assert list(scores.values()) == [6.0]

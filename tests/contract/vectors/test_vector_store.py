@@ -125,16 +125,18 @@ async def test_dense_vectors_are_read_back_as_stored(vectors: VectorStore) -> No
     assert found[name(1)].dtype == np.float32
 
 
-async def test_sparse_scores_are_weight_times_idf(vectors: VectorStore) -> None:
+async def test_sparse_scores_are_sums_of_the_weights_products(vectors: VectorStore) -> None:
+    """Whatever else the index holds, or held: the same in every engine, to a float of 32 bits."""
     await vectors.upsert([point(0, terms={7: 2.0, 9: 1.0}), point(1, terms={7: 1.0}), point(2, terms={8: 1.5})])
-
-    def idf(df: int) -> float:
-        return math.log(1 + (3 - df + 0.5) / (df + 0.5))
-
-    hits = await vectors.search(VectorQuery(scope=scope(), limit=5, sparse=SparseVector((7, 9), (1.0, 1.0))))
-    scores = {uuid.UUID(h.id).int: h.score for h in hits}
-    assert scores == pytest.approx({0: 2.0 * idf(2) + idf(1), 1: idf(2)}, rel=1e-4)
-    assert await vectors.idf([7, 9, 12345]) == pytest.approx([idf(2), idf(1), 0.0], rel=1e-4)
+    query = SparseVector((7, 9), (0.3, 2.1))
+    for count in (0, 50, -50):
+        more = [point(100 + n, terms={7: 1.0, 9: 2.0}, tenant="other") for n in range(abs(count))]
+        await (vectors.upsert(more) if count > 0 else vectors.delete([one.id for one in more]))
+        hits = await vectors.search(VectorQuery(scope=scope(), limit=5, sparse=query))
+        scores = {uuid.UUID(h.id).int: h.score for h in hits}
+        assert scores == pytest.approx({0: 2.0 * 0.3 + 2.1, 1: 0.3}, rel=1e-6)
+        (exact,) = await vectors.score([ScoreQuery(ids=[name(0), name(1), name(2)], sparse=query)])
+        assert exact == {name(point): score for point, score in scores.items()}
     assert await vectors.search(VectorQuery(scope=scope(), limit=5, sparse=SparseVector((), ()))) == []
 
 
@@ -269,12 +271,11 @@ async def test_a_search_finds_either_passages_or_statements(vectors: VectorStore
     assert {uuid.UUID(hit.id).int for hit in hits} == {4, 8}
 
 
-async def test_statements_change_neither_idf_nor_the_count_of_domains(vectors: VectorStore) -> None:
-    """They have no words of their own: a passage's score must not depend on how many sentences others have."""
+async def test_statements_do_not_change_the_count_of_domains(vectors: VectorStore) -> None:
     await vectors.upsert([point(n, terms={7: 1.0} if n < 2 else {8: 1.0}) for n in range(8)])
-    before = await vectors.idf([7]), await vectors.domains("t")
+    before = await vectors.domains("t")
     await vectors.upsert([point(100 + n, label="Event") for n in range(500)])
-    assert (await vectors.idf([7]), await vectors.domains("t")) == before
+    assert await vectors.domains("t") == before
 
 
 async def test_domains_are_counted_for_each_tenant(vectors: VectorStore) -> None:
@@ -314,7 +315,6 @@ async def test_empty_requests_do_nothing(vectors: VectorStore) -> None:
     await vectors.set_payload({})
     await vectors.delete([])
     assert await vectors.score([]) == []
-    assert await vectors.idf([]) == []
     assert await vectors.payloads([]) == {}
     assert await vectors.ids(after=None, limit=10) == []
     assert await dense(vectors, axis(0)) == []
@@ -332,7 +332,6 @@ async def test_the_largest_requests_of_the_settings_are_answered(vectors: Vector
     assert len(await vectors.payloads(ids)) == count
     (scores,) = await vectors.score([ScoreQuery(ids=ids, dense=axis(1))])
     assert scores.keys() == set(ids)
-    assert len(await vectors.idf(range(300))) == 300
     assert len(await dense(vectors, axis(0), limit=1000, tags_all=tags, tags_any=tags, tags_none=("no",) * 64)) == 1000
     items = tuple(f"i-{n}" for n in range(1, count))
     hits = await vectors.search(VectorQuery(scope=scope(), limit=1000, dense=axis(0), without=items))

@@ -1,7 +1,7 @@
 """Qdrant for the contract tests: the run's server, or qdrant-client's local mode where none can be had.
 
-The local mode has no strict mode, no quantisation, no indexes and no wire, and its IDF is another one after a
-deletion: a run on it has not tried these, and the end of the run says what stood in for the missing server.
+The local mode has no strict mode, no quantisation, no indexes and no wire: a run on it has not tried these, and the end
+of the run says what stood in for the missing server.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from contextlib import asynccontextmanager
 
 import pytest
 from qdrant_client import AsyncQdrantClient
-from qdrant_client.http.models import SparseVector
-from qdrant_client.local.local_collection import LocalCollection
 
 from support.servers.plugin import stood_in
 from support.servers.qdrant import QdrantServer
@@ -39,18 +37,7 @@ def open_client(server: QdrantServer | None) -> AsyncQdrantClient:
     if server is not None:
         return connect(QdrantSettings(url=f"{server.url.rpartition(':')[0]}:{server.grpc_port}"))
     warnings.filterwarnings("ignore", message="Payload indexes have no effect in the local Qdrant")
-    setattr(LocalCollection, _rescore_idf.__name__, _rescore_idf)
     return AsyncQdrantClient(":memory:")
-
-
-def _rescore_idf(collection: LocalCollection, vector: SparseVector, name: str) -> SparseVector:
-    """Weigh a query's terms as the server does: over the points that have words, where the local mode takes all."""
-    held = collection.sparse_vectors_idf.get(name)
-    if held is None:
-        return vector
-    worded = int(((collection.deleted == 0) & (collection.deleted_per_vector[name] == 0)).sum())
-    idf = [collection._compute_idf(held.get(term, 0), worded) for term in vector.indices]
-    return SparseVector(indices=vector.indices, values=[a * b for a, b in zip(vector.values, idf, strict=True)])
 
 
 @asynccontextmanager

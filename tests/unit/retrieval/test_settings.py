@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from unittest.mock import patch
 
@@ -72,9 +72,11 @@ async def test_the_wrapped_query_stays_in_use_when_the_bare_search_fails(
     monkeypatch.setattr(memory.standalone.vectors, "search", fail_plainly)
     compared: list[NDArray[np.float32] | None] = []
 
-    def similarity(vectors: VectorStore, vector: NDArray[np.float32] | None, question: str) -> VectorSimilarity:
+    def similarity(
+        vectors: VectorStore, vector: NDArray[np.float32] | None, question: str, rarity: Mapping[int, float]
+    ) -> VectorSimilarity:
         compared.append(vector)
-        return VectorSimilarity(vectors, vector, question)
+        return VectorSimilarity(vectors, vector, question, rarity)
 
     monkeypatch.setattr(first_wave, "VectorSimilarity", similarity)
     answer = await explained(memory, "which zebra?", {}, domain="coding")

@@ -97,7 +97,7 @@ async def search_bm25(
     limit: int,
     without: tuple[str, ...] = (),
 ) -> ChannelHits:
-    """Return passages by BM25 in [0, ceiling], best first; no terms find nothing."""
+    """Return passages by BM25, > 0, best first; no terms find nothing."""
     return ChannelHits(await vectors.search(VectorQuery(scope=scope, limit=limit, sparse=terms, without=without)))
 
 

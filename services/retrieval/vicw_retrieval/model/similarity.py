@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicw_core.index import sparse
-from vicw_shared.ports import GraphStore, ScoreQuery, SparseVector, VectorStore, WordIndex
+from vicw_shared.ports import GraphStore, ScoreQuery, SparseVector, VectorStore
 
 _RAREST = 12
 """Maximum terms of a question that texts are searched for."""
@@ -28,7 +28,7 @@ class QuerySimilarity(Protocol):
         ...
 
     async def rarity(self) -> dict[int, float]:
-        """Return the question's terms that occur at all, with their inverse document frequency (> 0)."""
+        """Return the question's terms that occur in what is searched, with their inverse document frequency (> 0)."""
         ...
 
     async def words(self, uids: Sequence[str], terms: Sequence[int]) -> dict[str, frozenset[int]]:
@@ -49,8 +49,11 @@ async def rarest(similarity: QuerySimilarity) -> dict[int, float]:
 class VectorSimilarity:
     """Similarity: cosine of dense vectors in [-1, 1]. Terms: sparse vectors. ``vector`` None: no model answered."""
 
-    def __init__(self, vectors: VectorStore, vector: NDArray[np.float32] | None, question: str) -> None:
+    def __init__(
+        self, vectors: VectorStore, vector: NDArray[np.float32] | None, question: str, rarity: Mapping[int, float]
+    ) -> None:
         self._vectors = vectors
+        self._rarity = dict(rarity)
         self._vector = vector
         self._terms = sparse.encode_query(question)
 
@@ -67,10 +70,8 @@ class VectorSimilarity:
         return cosines
 
     async def rarity(self) -> dict[int, float]:
-        """Return the vector store's frequencies."""
-        terms = self._terms.indices
-        pairs = zip(terms, await self._vectors.idf(terms), strict=True)
-        return {term: idf for term, idf in pairs if idf > 0}
+        """Return what is known."""
+        return self._rarity
 
     async def words(self, uids: Sequence[str], terms: Sequence[int]) -> dict[str, frozenset[int]]:
         """Return the terms with a score."""
@@ -95,36 +96,31 @@ class VectorSimilarity:
 class WordSimilarity:
     """Similarity by words alone: the share of the question's terms that a text has, weighted by rarity.
 
-    It is in [0, 1] and reads the texts themselves, so callers compare a few hundred at most. Without an ``index``
-    rarity is unknown and all terms count the same.
+    It is in [0, 1] and reads the texts themselves, so callers compare a few hundred at most. Without a ``rarity`` all
+    terms count the same.
     """
 
-    def __init__(self, graph: GraphStore, index: WordIndex | None, tenant: str, question: str) -> None:
+    def __init__(self, graph: GraphStore, tenant: str, question: str, rarity: Mapping[int, float] | None) -> None:
         self._graph = graph
-        self._index = index
         self._tenant = tenant
         self._terms = sparse.encode_query(question).indices
-        self._rarity: dict[int, float] | None = None
+        self._known = rarity is not None
+        self._rarity = dict(rarity) if rarity is not None else dict.fromkeys(self._terms, 1.0)
 
     @property
     def is_known(self) -> bool:
         """Whether the rarity of words is known: most words of a question are in every text."""
-        return self._index is not None
+        return self._known
 
     async def similarities(self, uids: Sequence[str]) -> dict[str, float]:
         """Return the shares."""
-        rarity = await self.rarity()
+        rarity = self._rarity
         has = await self._terms_by_text(uids, rarity)
         whole = sum(rarity.values()) or 1.0
         return {uid: sum(rarity[term] for term in terms) / whole for uid, terms in has.items()}
 
     async def rarity(self) -> dict[int, float]:
-        """Return the full-text index's frequencies."""
-        if self._index is None:
-            return dict.fromkeys(self._terms, 1.0)
-        if self._rarity is None:
-            pairs = zip(self._terms, await self._index.rarity(self._terms), strict=True)
-            self._rarity = {term: idf for term, idf in pairs if idf > 0}
+        """Return what is known, or 1 for every term."""
         return self._rarity
 
     async def words(self, uids: Sequence[str], terms: Sequence[int]) -> dict[str, frozenset[int]]:

@@ -12,7 +12,16 @@ from typing import Any, NoReturn, cast
 from vicw_shared.clock import from_ms
 from vicw_shared.errors import UnavailableError
 from vicw_shared.model import Label, Node
-from vicw_shared.ports import GraphStore, ItemRef, NameQuery, Neighbour, Spread, VectorStore, WeightedNeighbour
+from vicw_shared.ports import (
+    GraphStore,
+    ItemRef,
+    NameQuery,
+    Neighbour,
+    Spread,
+    TermFrequencies,
+    VectorStore,
+    WeightedNeighbour,
+)
 
 
 def payload_graph(vectors: VectorStore) -> GraphStore:
@@ -51,6 +60,10 @@ class _PayloadGraph:
     async def texts(self, tenant: str, uids: Sequence[str]) -> dict[str, str]:
         """Return the texts of the passages that ``owners`` has read."""
         return {uid: self._texts[uid] for uid in uids if uid in self._texts}
+
+    async def frequencies(self, tenant: str, contexts: Sequence[str] | None, terms: Sequence[int]) -> TermFrequencies:
+        """Return nothing: all terms weigh the same."""
+        return TermFrequencies()
 
     async def expand(
         self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int, *, among: int | None = None

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from vicw_core.index import sparse
+from vicw_core.index.term_weights import rarity, weighted
 from vicw_retrieval.channels.dense import QueryEmbedder
 from vicw_retrieval.channels.runner import search_bm25, search_fulltext, select_channels
 from vicw_retrieval.intent.domain import DomainDecision, by_words, domain_cues, given, infer
@@ -25,7 +26,7 @@ from vicw_retrieval.temporal.query_analyzer import TimeAnalysis
 from vicw_retrieval.temporal.time_ranker import event_domains
 from vicw_shared.domains import canonical
 from vicw_shared.errors import RetryableError
-from vicw_shared.ports import Scope, VectorHit
+from vicw_shared.ports import Scope, TermFrequencies, VectorHit
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import RetrieveRequest
 
@@ -48,7 +49,10 @@ class PhraseSearch:
         if self.by_words:
             return (await search_fulltext(self.ports.graph, phrase, scope, limit)).hits
         terms = sparse.encode_query(phrase)
-        return (await search_bm25(self.ports.vectors, terms, scope, limit)).hits if terms.indices else []
+        if not terms.indices:
+            return []
+        terms = weighted(terms, await self.ports.graph.frequencies(scope.tenant, scope.contexts, terms.indices))
+        return (await search_bm25(self.ports.vectors, terms, scope, limit)).hits
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,7 @@ async def find_items(
 
     Raises the channels' errors if none of them answers, and the graph's.
     """
-    query = _query_of(request, ports)
+    query, frequencies = await _query_of(request, scope, ports)
     stages.degraded.extend(one.value for one in request.channels or () if one not in query.channels)
     if ports.converting:
         stages.degraded.append(WORDS)
@@ -98,26 +102,39 @@ async def find_items(
             decision = await _decide(query.text, result, sizes or {}, scope, time, ports, stages)
             if decision.domains is not None:
                 result = await _narrow(search, result, decision.domains, scope)
-    return _found(query.text, result, decision, scope, ports)
+    return _found(query, frequencies, result, decision, scope, ports)
 
 
-def _query_of(request: RetrieveRequest, ports: RetrievalPorts) -> ItemQuery:
+async def _query_of(request: RetrieveRequest, scope: Scope, ports: RetrievalPorts) -> tuple[ItemQuery, TermFrequencies]:
+    """Return what is searched for, its terms weighted by their frequencies in what is searched."""
     channels = select_channels(request.channels, ports.settings, vectors=ports.words is None)
     is_named = request.channels is not None
-    return ItemQuery(request.query, sparse.encode_query(request.query), channels, is_named, request.limit)
+    terms = sparse.encode_query(request.query)
+    frequencies = TermFrequencies()
+    if terms.indices:
+        frequencies = await ports.graph.frequencies(scope.tenant, scope.contexts, terms.indices)
+    query = ItemQuery(request.query, weighted(terms, frequencies), channels, is_named, request.limit)
+    return query, frequencies
 
 
 def _found(
-    query: str, result: SearchResult, decision: DomainDecision, scope: Scope, ports: RetrievalPorts
+    query: ItemQuery,
+    frequencies: TermFrequencies,
+    result: SearchResult,
+    decision: DomainDecision,
+    scope: Scope,
+    ports: RetrievalPorts,
 ) -> FoundItems:
+    text, terms = query.text, query.terms.indices
     state = result.state
     if state.intent.question is not None:
         decision = replace(decision, intent=state.intent.question.intent(decision.intent))
     similarity: QuerySimilarity
     if ports.words is not None or state.vectors_down:
-        similarity = WordSimilarity(ports.graph, ports.words, scope.tenant, query)
+        known = rarity(terms, frequencies, most=0.5) if ports.words is not None else None
+        similarity = WordSimilarity(ports.graph, scope.tenant, text, known)
     else:
-        similarity = VectorSimilarity(ports.vectors, state.vector.vector, query)
+        similarity = VectorSimilarity(ports.vectors, state.vector.vector, text, rarity(terms, frequencies))
     wrapped = state.vector.wrapped
     return FoundItems(
         result.candidates, result.wave, decision, state.intent, similarity, _phrase_search(ports, state), wrapped

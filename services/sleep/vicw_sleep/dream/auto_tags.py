@@ -8,8 +8,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from vicw_core.graph.dreams import is_dreamt
+from vicw_core.index.term_weights import rarity
 from vicw_shared.model import Node
-from vicw_shared.ports import Direction, Extractor, GraphStore, VectorStore, look_up
+from vicw_shared.ports import Direction, Extractor, GraphStore, look_up
 from vicw_shared.text import fold_case
 from vicw_sleep.dream.key_phrases import KeyPhrase, key_phrases, terms_of
 from vicw_sleep.dream.similarity import SimilarItem, same_visibility
@@ -70,7 +71,6 @@ class AutoTagger:
     """Collects the evidence for tags. Without an ``extractor`` there are no key phrases."""
 
     graph: GraphStore
-    vectors: VectorStore
     extractor: Extractor | None
 
     async def of(self, atoms: Sequence[Atom], alike: Mapping[str, Sequence[SimilarItem]]) -> dict[str, list[Tag]]:
@@ -80,7 +80,7 @@ class AutoTagger:
         """
         phrase_counts = await asyncio.to_thread(self._candidate_phrases, [atom for atom in atoms if not atom.is_code])
         terms = sorted({term for counts in phrase_counts.values() for phrase in counts for term in terms_of(phrase)})
-        idf = dict(zip(terms, await self.vectors.idf(terms), strict=True)) if terms else {}
+        idf = await self._rarity(atoms[0].item, terms) if terms else {}
         phrases = {uid: key_phrases(counts, idf) for uid, counts in phrase_counts.items()}
         names = {name for counts in phrase_counts.values() for name in counts}
         in_use = await self._in_use(atoms, names)
@@ -94,6 +94,9 @@ class AutoTagger:
             )
             for atom in atoms
         }
+
+    async def _rarity(self, item: Node, terms: Sequence[int]) -> dict[int, float]:
+        return rarity(terms, await self.graph.frequencies(item.tenant, [item.context], terms))
 
     async def _in_use(self, atoms: Sequence[Atom], phrases: Collection[str]) -> set[str]:
         context = atoms[0].item.context if atoms else ""

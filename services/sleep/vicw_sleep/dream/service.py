@@ -175,7 +175,7 @@ class Dreamer:
         vectors = (await self.indexes.write_index()).vectors
         alike = await SimilarityIndex(self.graph, vectors, now).of(atoms)
         embedded = [atom for atom in atoms if atom.item.uid in alike]
-        tags = await AutoTagger(self.graph, vectors, self.extractor).of(embedded, alike)
+        tags = await AutoTagger(self.graph, self.extractor).of(embedded, alike)
         dreams = []
         for atom in embedded:
             uid = atom.item.uid

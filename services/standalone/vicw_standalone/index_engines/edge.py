@@ -94,6 +94,17 @@ class IndexFolders:
                     finally:
                         await closed.close()
 
+    async def renew(self) -> None:
+        """Rewrite the open indexes of an earlier program, which weigh terms themselves. They answer meanwhile.
+
+        Raises StorageFullError if there is no room for a copy: they stay as they are.
+        """
+        for store in list(self._open.values()):
+            if store.weighs_terms:
+                async with self._lock:
+                    await asyncio.to_thread(self._data_dir.require_room_to_copy, store.path)
+                    await store.rewrite()
+
     async def open_or_replace(self, model: ModelIdentity, used: ModelIdentity | None) -> Index:
         """Open a model's index; replace it if it cannot be read. That of the model in use is then marked as lost."""
         if model != used or model in self._open:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import TYPE_CHECKING
 
+import structlog
+
 from vicw_core.background import start_background_task
 from vicw_core.index.conversion import WordConversion
 from vicw_runtime.background_throttle import BackgroundThrottle, throttled
 from vicw_runtime.throttled_indexes import throttled_indexes
+from vicw_shared.errors import VicwError
 from vicw_sleep.reindex.rebuild import rebuild
 
 if TYPE_CHECKING:
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
     from vicw_standalone.index_engines.edge import IndexFolders
     from vicw_standalone.lifecycle.job_runner import JobRunner
     from vicw_stores.sqlite import SqliteGraphStore
+
+_log = structlog.get_logger()
 
 
 class BackgroundWork:
@@ -59,6 +64,7 @@ class BackgroundWork:
         rebuilding = rebuild(self._graph, self._indexes, self._mark_compared)
         start_background_task(rebuilding, self._running, "rebuilding")
         start_background_task(self._word_conversion().run(), self._running, "words")
+        start_background_task(self._renew_index(), self._running, "index of an earlier version")
         self._running.push_async_callback(self._jobs.close)
         self._jobs.start()
 
@@ -73,6 +79,13 @@ class BackgroundWork:
     def _word_conversion(self) -> WordConversion:
         indexes = throttled_indexes(self._indexes, self._throttle)
         return WordConversion(throttled(self._graph, self._throttle), indexes.open_vectors, self._indexes.refresh)
+
+    async def _renew_index(self) -> None:
+        await self._indexes.write_index()  # when it is open
+        try:
+            await self._folders.renew()
+        except VicwError as error:
+            _log.warning("the index of an earlier version stays as it is until the next start", error=error.detail)
 
     def _mark_compared(self, index: Index) -> None:
         folder = self._folders.of(index.model)

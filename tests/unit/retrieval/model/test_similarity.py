@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import pytest
 
 from support.stores.memory import Memory, open_memory
 from vicw_core.index.sparse import question_terms
+from vicw_core.index.term_weights import idf, rarity
 from vicw_retrieval.model.similarity import WordSimilarity
 
 QUESTION = "Who built the tower on Skye?"
@@ -27,15 +27,16 @@ async def stored(memory: Memory) -> dict[str, str]:
     return {item.id or "": nodes[item.uid].qdrant_id or "" for item in response.items}
 
 
-def idf(passages: int, having: int) -> float:
-    return math.log(1 + (passages - having + 0.5) / (having + 0.5))
+async def similarity(memory: Memory, question: str) -> WordSimilarity:
+    graph, terms = memory.standalone.graph, question_terms(question)
+    known = rarity(terms, await graph.frequencies(memory.tenant, None, terms), most=0.5)
+    return WordSimilarity(graph, memory.tenant, question, known)
 
 
 async def test_word_similarity_is_the_share_of_the_questions_word_rarity(store: Path) -> None:
     async with open_memory(store, vectors=False) as memory:
         passages = await stored(memory)
-        graph = memory.standalone.graph
-        likeness = WordSimilarity(graph, graph, memory.tenant, QUESTION)
+        likeness = await similarity(memory, QUESTION)
         # "tower", "on" and "skye" are in one passage of four, "built" is in two, "the" in none
         rare, common = idf(4, 1), idf(4, 2)
         whole = 3 * rare + common
@@ -58,8 +59,7 @@ async def test_word_similarity_is_the_share_of_the_questions_word_rarity(store: 
 async def test_a_question_without_stored_words_is_similar_to_no_text(store: Path) -> None:
     async with open_memory(store, vectors=False) as memory:
         passages = await stored(memory)
-        graph = memory.standalone.graph
         for question in ("volcano", "who?", ""):
-            likeness = WordSimilarity(graph, graph, memory.tenant, question)
+            likeness = await similarity(memory, question)
             assert set((await likeness.similarities(list(passages.values()))).values()) <= {0.0}
             assert await likeness.matching(list(passages.values())) == set()

@@ -88,7 +88,7 @@ async def test_without_vectors_the_graph_spreads_from_full_text_hits(
     ]
     await memory.ingest(*items, {"id": "about", "text": "He sails on Sundays.", "about": ["Ben"]})
     away = UnavailableError("vectors", "is down")
-    _break(monkeypatch, memory.standalone.vectors, away, "search", "score", "idf", "domains", "payloads")
+    _break(monkeypatch, memory.standalone.vectors, away, "search", "score", "domains", "payloads")
     answer = await memory.retrieve("harbour", viewer={"user": "Ana", "participants": ["Ben"]})
     assert answer.degraded == ("bm25", "dense")
     assert {result.id for result in answer.results} == {"turn0", "turn1", "turn2"}
@@ -199,7 +199,6 @@ async def test_full_text_answers_while_the_vector_engine_is_down(
             "search",
             "score",
             "domains",
-            "idf",
             "payloads",
         )
         answer = await memory.retrieve("harbour night")

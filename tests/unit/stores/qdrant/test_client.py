@@ -42,7 +42,6 @@ async def test_every_call_to_an_unreachable_qdrant_is_unavailable() -> None:
         store.set_payload({point.id: {}}),
         store.delete([point.id]),
         store.score([ScoreQuery(ids=[point.id], dense=point.dense)]),
-        store.idf([1]),
         store.domains("t"),
         store.payloads([point.id]),
         store.ids(after=None, limit=1),
