@@ -178,6 +178,7 @@ async def test_store_records_use_the_five_labels_and_are_not_scanned(
         "receipt",
         "outbox",
         "term",
+        "term_counts",
     }
 
 

@@ -37,7 +37,7 @@ def word_queries() -> list[WordQuery]:
 
 async def fill(side: Side) -> None:
     """Store and index the documents, in one context."""
-    items = _rows("items")
+    items = _rows("documents")
     for start in range(0, len(items), _BATCH):
         await side.ingest({"context": "words", "items": items[start : start + _BATCH]}, _TENANT, None)
     await side.indexer.drain()

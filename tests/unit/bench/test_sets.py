@@ -102,6 +102,10 @@ def test_a_request_holds_one_context_and_domain_in_file_order(tmp_path: Path) ->
     assert [item.text for item in made[0].items] == [f"text {n}" for n in range(BATCH)]
 
 
+def test_every_set_of_the_repository_can_be_read() -> None:
+    assert [load_set(path).name for path in find_sets(AMBIGUOUS)] == ["ambiguous"]
+
+
 def test_the_ambiguous_set_has_both_domains_of_each_word() -> None:
     data = load_set(AMBIGUOUS / "ambiguous")
     domains = {str(entry.item.id): entry.domain for entry in data.items}

@@ -96,7 +96,8 @@ class AutoTagger:
         }
 
     async def _rarity(self, item: Node, terms: Sequence[int]) -> dict[int, float]:
-        return rarity(terms, await self.graph.frequencies(item.tenant, [item.context], terms))
+        # In a context of one item every word is in all of them, and may be a tag all the same.
+        return rarity(terms, await self.graph.frequencies(item.tenant, [item.context], terms), most=0.5)
 
     async def _in_use(self, atoms: Sequence[Atom], phrases: Collection[str]) -> set[str]:
         context = atoms[0].item.context if atoms else ""
