@@ -17,7 +17,7 @@ from vicw_shared.model import Node
 from vicw_shared.model.names import ATTRIBUTE
 from vicw_sleep.consolidation.batches import ConsolidationRules
 
-_LONG = "This message is confidential and is meant only for the person to whom Anna addressed it in London."
+_LONG = "This message is confidential and is meant only for whom Anna sent it to in London."
 
 
 async def test_a_sentence_shared_with_another_item_is_no_residue(side: Side) -> None:

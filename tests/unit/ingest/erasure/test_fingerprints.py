@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vicw_core.index.full_text import text_words
 from vicw_ingest.erasure.fingerprints import MIN_BYTES, WINDOW, FingerprintFinder, Fingerprints, spellings
 
 _KEY = 0x9E3779B97F4A7C15
@@ -51,6 +52,13 @@ def test_any_47_bytes_of_a_passage_are_found(start: int) -> None:
     plain = Fingerprints(_KEY)
     plain.add_text(_SECRET)
     assert FingerprintFinder(plain).find(_SECRET.encode()[start : start + WINDOW + 15])
+
+
+@pytest.mark.parametrize("text", [_SECRET, "Die Häuser der Stadt sind nicht alt", "灯塔的看守人每个星期天写信"])
+def test_the_words_of_a_full_text_are_words_of_the_text(text: str) -> None:
+    words = text_words(text).encode()
+    assert FingerprintFinder(marks(text)).find(b"\0" + words + b"\0")
+    assert not FingerprintFinder(marks(text)).find(text_words("Nobody ever wrote anything else about it").encode())
 
 
 def test_a_uid_is_found_as_text_and_as_bytes() -> None:
