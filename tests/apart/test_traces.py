@@ -8,13 +8,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+from apart.conftest import Prepared
 from support.fakes.otlp_collector import Collector, Seen, collecting
 from support.processes.platform import Platform
 from support.processes.server import eventually
-from support.servers.neo4j.server import Neo4jServer
-from support.servers.qdrant import QdrantServer
-from support.servers.redis import RedisServer
-from support.stores.neo4j import empty_neo4j
 
 pytestmark = pytest.mark.process
 _CALLER = "b7ad6b7169203331"
@@ -28,28 +25,17 @@ def collector() -> Iterator[Collector]:
 
 
 @pytest.fixture(scope="module")
-def traced(
-    collector: Collector,
-    tmp_path_factory: pytest.TempPathFactory,
-    models_dir: Path,
-    neo4j_server: Neo4jServer,
-    qdrant_server: QdrantServer,
-    redis_server: RedisServer,
-) -> Iterator[Platform]:
+def traced(collector: Collector, prepared: Prepared, models_dir: Path) -> Iterator[Platform]:
     """The services with traces on, in an environment that invites libraries to send theirs, too."""
-    empty_neo4j(neo4j_server)
-    made = Platform(tmp_path_factory.mktemp("traced"), models_dir, neo4j_server, qdrant_server, redis_server)
-    made.variables |= {
-        "VICW_TRACES_ENDPOINT": collector.url,
-        "OTEL_BSP_SCHEDULE_DELAY": "200",
-        "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url,
-        "FASTAPI_OTEL_AUTO_CONFIGURE": "true",
-    }
-    try:
+    with prepared(models_dir) as made:
+        made.variables |= {
+            "VICW_TRACES_ENDPOINT": collector.url,
+            "OTEL_BSP_SCHEDULE_DELAY": "200",
+            "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url,
+            "FASTAPI_OTEL_AUTO_CONFIGURE": "true",
+        }
         made.start()
         yield made
-    finally:
-        made.close()
 
 
 def post(url: str, path: str, trace: str, body: dict[str, object]) -> httpx.Response:
