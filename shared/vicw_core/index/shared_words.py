@@ -1,7 +1,8 @@
 """Words that two texts share: the second witness wherever the similarity of vectors decides something.
 
 A model does not see all of a text. To MiniLM every emoji is one and the same unknown token, and so is every word of
-Thai, many of Chinese, and any run of over 100 letters and digits: different texts have a cosine of 1 there.
+Thai, many of Chinese, and any run of over 100 letters and digits: different texts have a cosine of 1 there. In scripts
+without spaces two characters in a row are a word, so texts without a word in common may share one.
 """
 
 from __future__ import annotations

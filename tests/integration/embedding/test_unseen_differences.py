@@ -19,7 +19,7 @@ UNSEEN = [
     ("The release is out 👍", "The release is out 👎"),
     ("Ask US about it.", "Ask us about it."),
     ("a pêche melba", "a peche melba"),
-    ("สวัสดีครับ วันนี้อากาศดี", "ขอบคุณมาก ผมกลับบ้าน"),
+    ("สวัสดีครับ วันนี้อากาศดี", "ขอโทษ เขาไปโรงเรียน"),
     ("a" * 120, "b" * 120),
 ]
 NEARLY_UNSEEN = [

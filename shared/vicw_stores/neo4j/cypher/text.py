@@ -19,10 +19,10 @@ The latter stand there twice, so that they count double, and one field has one l
 SET_HEADS = (
     "UNWIND $sources AS source MATCH (i) WHERE elementId(i) = source AND i.head_words IS NOT NULL "
     "MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) "
+    "WITH i, k, "
+    f"split(coalesce(k.words, ''), '{HEAD}')[0] + '{HEAD}' + i.head_words + ' ' + i.head_words AS words "
     # Filtered after the hop: otherwise the planner might read all Chunks to find the one with the uid.
-    "WITH i, k WHERE k.uid = i.qdrant_id "
-    f"WITH k, split(coalesce(k.words, ''), '{HEAD}')[0] + '{HEAD}' + i.head_words + ' ' + i.head_words AS words "
-    "WHERE k.words IS NULL OR k.words <> words SET k.words = words"
+    "WHERE k.uid = i.qdrant_id AND (k.words IS NULL OR k.words <> words) SET k.words = words"
 )
 """Adds an item's words of its names, tags and bucket to its first Chunk."""
 
