@@ -7,7 +7,7 @@ passes on more than a frequent one.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from vicw_retrieval.access.visibility import filter_results
@@ -56,7 +56,8 @@ async def walk_tags(
         return []
     out = [(name, Direction.OUT) for name in types]
     tag_edges = await question.graph.expand(question.scope.tenant, list(strengths), out, _TAGS)
-    items_by_tag = await _items_by_tag(question, {tag.node.uid for tag in tag_edges}, strengths, types)
+    hits = {anchor.uid for anchor in anchors}
+    items_by_tag = await _items_by_tag(question, {tag.node.uid for tag in tag_edges}, hits, types)
     scores: dict[str, float] = {}
     ways: dict[str, tuple[float, Neighbour, Neighbour]] = {}
     for tag in tag_edges:
@@ -79,9 +80,9 @@ async def walk_tags(
 
 
 async def _items_by_tag(
-    question: SpreadContext, tags: Collection[str], anchors: Mapping[str, float], types: Sequence[str]
+    question: SpreadContext, tags: Collection[str], hits: Collection[str], types: Sequence[str]
 ) -> dict[str, list[Neighbour]]:
-    """Return the items of each tag, without the anchors; generic tags have none."""
+    """Return the items of each tag, without the hits; generic tags have none."""
     graph, scope = question.graph, question.scope
     spreads = [(name, Direction.IN) for name in types]
 
@@ -94,7 +95,7 @@ async def _items_by_tag(
     for one in items:
         counts[one.origin] = counts.get(one.origin, 0) + 1
     generic |= {tag for tag, count in counts.items() if count > _MAX_ITEMS}
-    others = [one for one in items if one.node.uid not in anchors and one.origin not in generic]
+    others = [one for one in items if one.node.uid not in hits and one.origin not in generic]
     allowed = {node.uid for node in await filter_results(graph, scope, [one.node for one in others])}
     by_tag: dict[str, list[Neighbour]] = {}
     for one in others:

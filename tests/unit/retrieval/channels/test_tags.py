@@ -77,3 +77,11 @@ async def test_an_associate_is_written_in_full_or_cut_to_an_also_line(store: Pat
 async def test_the_callers_filter_holds_for_associates(memory: Memory) -> None:
     await memory.ingest(HIT, TOLD | {"tags": ["heist", "private notes"]})
     assert await also_lines(memory, tags={"none": ["private notes"]}) == []
+
+
+async def test_a_late_result_is_not_added_again_over_its_tag(memory: Memory) -> None:
+    others = [{"id": f"o{n}", "text": f"The amulet of vault {n} was stolen.", "tags": ["heist"]} for n in range(12)]
+    await memory.ingest(HIT, TOLD, *others)
+    answer = await memory.retrieve(QUERY, context="ctx", limit=50)
+    assert "told" in [result.id for result in answer.results][10:]
+    assert len({result.uid for result in answer.results}) == len(answer.results)
