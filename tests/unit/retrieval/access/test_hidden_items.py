@@ -66,6 +66,7 @@ async def test_hidden_items_do_not_make_a_shared_tag_too_common(store: Path) -> 
         {"id": "hit", "text": "The comet struck the lake.", "tags": ["astronomy"]},
         {"id": "associate", "text": ASIDE, "tags": ["astronomy"]},
         *FILLER,
+        *({"id": f"g{n}", "text": f"Nothing of weight, page {n}: wool, {n} spoons."} for n in range(2 * MANY)),
     ]
     crowd = [{"id": f"h{n}", "text": f"Diary {n}.", "tags": ["astronomy"], **SECRET} for n in range(MANY)]
     for answer in await answers_without_and_with(store, "comet lake", crowd, items, hidden=0):
