@@ -120,13 +120,17 @@ class TermChanges:
 
     _parts: dict[TermScope, list[tuple[int, NDArray[np.uint32]]]] = field(default_factory=dict)
 
+    @property
+    def scopes(self) -> list[TermScope]:
+        """The contexts and tenants of all passages that were added, in order, changed or not."""
+        return sorted(self._parts)
+
     def add(self, tenant: str, context: str, old: bytes | None, new: bytes) -> None:
         """Add a passage whose packed terms were ``old`` (None or empty: it did not count) and are ``new``."""
-        if (old or b"") == new:
-            return
-        for scope in (TermScope(tenant, context), TermScope(tenant, "")):
+        changed = [] if (old or b"") == new else [(-1, old), (1, new)]
+        for scope in scopes_of(tenant, [context]):
             parts = self._parts.setdefault(scope, [])
-            parts += [(sign, np.frombuffer(terms, _TERM)) for sign, terms in ((-1, old), (1, new)) if terms]
+            parts += [(sign, np.frombuffer(terms, _TERM)) for sign, terms in changed if terms]
 
     def tables(self) -> dict[TermScope, TermTable]:
         """Return the differences, in a fixed order of scopes."""
@@ -134,7 +138,8 @@ class TermChanges:
             scope: TermTable.sum(
                 [TermTable(sign, terms, np.full(len(terms), sign, np.int32)) for sign, terms in self._parts[scope]]
             )
-            for scope in sorted(self._parts)
+            for scope in self.scopes
+            if self._parts[scope]
         }
         return {scope: table for scope, table in tables.items() if not table.is_empty}
 
@@ -158,7 +163,7 @@ class Checksum:
         ends = np.cumsum([len(packed) // _TERM.itemsize for *_, packed in passages])
         sums = np.add.reduceat(hashes, np.concatenate(([0], ends[:-1]))) if len(ends) else hashes
         for (tenant, context, _), total in zip(passages, sums, strict=True):
-            for scope in (TermScope(tenant, context), TermScope(tenant, "")):
+            for scope in scopes_of(tenant, [context]):
                 self._add(scope, 1, int(total))
 
     def subtract(self, scope: TermScope, table: TermTable) -> None:

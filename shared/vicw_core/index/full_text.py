@@ -5,14 +5,14 @@ A word is a term's id in eight hexadecimal digits. Texts and queries become such
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from vicw_core.index import sparse
 
 
 def text_words(text: str) -> str:
     """Return the words of a text for the index, separated by spaces."""
-    return _written(sparse.document_terms(text))
+    return " ".join(map(index_word, sparse.document_terms(text)))
 
 
 def head_words(name: str, title: str | None, tags: Sequence[str], bucket: str | None) -> str:
@@ -23,13 +23,9 @@ def head_words(name: str, title: str | None, tags: Sequence[str], bucket: str | 
 
 def query_words(text: str) -> list[str]:
     """Return the distinct words of a query, in its order."""
-    return _written(sparse.encode_query(text).indices).split()
+    return list(map(index_word, sparse.encode_query(text).indices))
 
 
-def index_words(terms: Iterable[int]) -> list[str]:
-    """Return the words that stand for these terms."""
-    return _written(terms).split()
-
-
-def _written(terms: Iterable[int]) -> str:
-    return " ".join([f"{term:08x}" for term in terms])
+def index_word(term: int) -> str:
+    """Return the word of a term."""
+    return f"{term:08x}"

@@ -1,8 +1,9 @@
 """Sparse encoder: BM25 as a vector, identical in every store, without a model to download.
 
-A document's weight for a term is BM25's saturated term frequency (Robertson and Zaragoza, 2009); the query's is 1; the
-engine multiplies by the term's IDF over the whole collection. The average length is a constant, so that no document
-changes another one's vector. Constants: docs/decisions/0003. Terms: ``words/analyser.py``.
+A document's weight for a term is BM25's saturated term frequency (Robertson and Zaragoza, 2009). A query's weights are
+multiplied by the terms' IDF in what is searched (``term_weights.py``), and the engine adds up the products. The average
+length is a constant, so that no document changes another one's vector. Constants: docs/decisions/0003. Terms:
+``words/analyser.py``.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def encode_document(text: str) -> SparseVector:
     """
     words = analyse(text)
     length = B * len(words.stems) / AVERAGE_TERMS + 1 - B
-    counts = Counter([*words.stems, *words.forms, *words.wholes])
+    counts = Counter(words.terms)
     return SparseVector(tuple(counts), tuple(n * (K1 + 1) / (n + K1 * length) for n in counts.values()))
 
 
@@ -70,5 +71,4 @@ def question_terms(text: str) -> tuple[int, ...]:
 
 def document_terms(text: str) -> list[int]:
     """Return the terms of a document, with repeats: the words of its full text."""
-    words = analyse(text)
-    return [*words.stems, *words.forms, *words.wholes]
+    return analyse(text).terms

@@ -38,12 +38,10 @@ async def put_terms(run: RunStatement, points: Sequence[PendingPoint], locked: S
 async def drop_terms(run: RunStatement, tenant: str, uids: Iterable[str]) -> None:
     """Remove every trace of Chunks that are about to be removed from the counts."""
     changes = TermChanges()
-    scopes: set[TermScope] = set()
     for row in await run(term_counts.COUNTED, uids=list(uids), tenant=tenant):
         changes.add(tenant, row["context"], row["counted"], b"")
-        scopes |= {TermScope(tenant, row["context"]), TermScope(tenant, "")}
     tables = changes.tables()
-    for scope in sorted(scopes):  # also of those that did not count any more: merged, differences cancel out
+    for scope in changes.scopes:  # also of those that did not count any more: merged, differences cancel out
         records = await _lock_records(run, scope)
         stored = [TermTable.load(row["passages"], row["counts"]) for row in records]
         await _replace_records(run, scope, records, TermTable.sum([*stored, tables.get(scope, TermTable())]))

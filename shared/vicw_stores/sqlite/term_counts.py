@@ -48,7 +48,6 @@ def read_terms(connection: sqlite3.Connection, points: Sequence[PendingPoint]) -
 def drop_terms(connection: sqlite3.Connection, keys: Sequence[int]) -> None:
     """Remove the terms of nodes that are about to be removed, and every trace of them in the counts."""
     changes = TermChanges()
-    scopes: set[TermScope] = set()
     for batch in batched(keys, _BATCH):
         rows = connection.execute(
             "SELECT n.tenant, n.context, t.terms FROM passage_terms t JOIN node n ON n.pk = t.node "  # noqa: S608
@@ -57,10 +56,9 @@ def drop_terms(connection: sqlite3.Connection, keys: Sequence[int]) -> None:
         )
         for tenant, context, old in rows:
             changes.add(tenant, context, old, b"")
-            scopes |= {TermScope(tenant, context), TermScope(tenant, "")}
     connection.executemany("DELETE FROM passage_terms WHERE node = ?", [(pk,) for pk in keys])
     tables = changes.tables()
-    for scope in sorted(scopes):  # also of those that did not count any more: merged, differences cancel out
+    for scope in changes.scopes:  # also of those that did not count any more: merged, differences cancel out
         records = read_records(connection, scope)
         total = TermTable.sum([*records.values(), tables.get(scope, TermTable())])
         replace_records(connection, scope, records, total)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from support.stores.graph_records import AT, edge, node, put
-from vicw_core.index.full_text import index_words
+from vicw_core.index.full_text import index_word
 from vicw_core.index.sparse import question_terms
 from vicw_shared.errors import DataDirError, SchemaVersionError, StorageFullError
 from vicw_shared.model import EdgeRegistry, Label
@@ -94,7 +94,7 @@ async def test_fulltext_searches_rare_words_first_and_fills_up_with_common_ones(
             return [names[hit.uid] for hit in hits]
 
         assert await found("keeper letter", 2) == ["g", "f"]
-        letter, keeper = index_words(question_terms("letter keeper"))
+        letter, keeper = map(index_word, question_terms("letter keeper"))
         ranked = [sql.partition("MATCH ")[2] for sql in searches if "bm25" in sql]
         assert ranked == [f"'\"{letter}\"'", f'\'("{letter}") AND ("{keeper}")\''], (
             "what has nothing but a common word was read"

@@ -15,7 +15,7 @@ from support.stores.memory import Memory
 from vicw_retrieval.model.similarity import VectorSimilarity
 from vicw_retrieval.search import first_wave
 from vicw_shared.errors import UnavailableError
-from vicw_shared.ports import Lane, VectorHit, VectorQuery, VectorStore
+from vicw_shared.ports import Lane, SparseVector, VectorHit, VectorQuery, VectorStore
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import Task
 
@@ -73,10 +73,10 @@ async def test_the_wrapped_query_stays_in_use_when_the_bare_search_fails(
     compared: list[NDArray[np.float32] | None] = []
 
     def similarity(
-        vectors: VectorStore, vector: NDArray[np.float32] | None, question: str, rarity: Mapping[int, float]
+        vectors: VectorStore, vector: NDArray[np.float32] | None, terms: SparseVector, rarity: Mapping[int, float]
     ) -> VectorSimilarity:
         compared.append(vector)
-        return VectorSimilarity(vectors, vector, question, rarity)
+        return VectorSimilarity(vectors, vector, terms, rarity)
 
     monkeypatch.setattr(first_wave, "VectorSimilarity", similarity)
     answer = await explained(memory, "which zebra?", {}, domain="coding")

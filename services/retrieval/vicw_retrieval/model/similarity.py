@@ -27,8 +27,9 @@ class QuerySimilarity(Protocol):
         """Return the similarity of each to the question, at most 1; missing or unknown ones are left out."""
         ...
 
-    async def rarity(self) -> dict[int, float]:
-        """Return the question's terms that occur in what is searched, with their inverse document frequency (> 0)."""
+    @property
+    def rarity(self) -> Mapping[int, float]:
+        """The question's terms that occur in what is searched, with their inverse document frequency (> 0)."""
         ...
 
     async def words(self, uids: Sequence[str], terms: Sequence[int]) -> dict[str, frozenset[int]]:
@@ -40,22 +41,29 @@ class QuerySimilarity(Protocol):
         ...
 
 
-async def rarest(similarity: QuerySimilarity) -> dict[int, float]:
+def rarest(similarity: QuerySimilarity) -> dict[int, float]:
     """Return the rarest terms of the question that occur at all, twelve at most, with their IDF."""
-    weights = await similarity.rarity()
+    weights = similarity.rarity
     return {term: weights[term] for term in sorted(weights, key=lambda term: (-weights[term], term))[:_RAREST]}
 
 
 class VectorSimilarity:
-    """Similarity: cosine of dense vectors in [-1, 1]. Terms: sparse vectors. ``vector`` None: no model answered."""
+    """Similarity: cosine of dense vectors in [-1, 1]. Terms: sparse vectors. ``vector`` None: no model answered.
+
+    ``terms`` are the question's, with any weights.
+    """
 
     def __init__(
-        self, vectors: VectorStore, vector: NDArray[np.float32] | None, question: str, rarity: Mapping[int, float]
+        self,
+        vectors: VectorStore,
+        vector: NDArray[np.float32] | None,
+        terms: SparseVector,
+        rarity: Mapping[int, float],
     ) -> None:
         self._vectors = vectors
-        self._rarity = dict(rarity)
         self._vector = vector
-        self._terms = sparse.encode_query(question)
+        self._terms = terms
+        self.rarity = rarity
 
     @property
     def is_known(self) -> bool:
@@ -68,10 +76,6 @@ class VectorSimilarity:
             return {}
         (cosines,) = await self._vectors.score([ScoreQuery(ids=list(uids), dense=self._vector)])
         return cosines
-
-    async def rarity(self) -> dict[int, float]:
-        """Return what is known."""
-        return self._rarity
 
     async def words(self, uids: Sequence[str], terms: Sequence[int]) -> dict[str, frozenset[int]]:
         """Return the terms with a score."""
@@ -97,31 +101,25 @@ class WordSimilarity:
     """Similarity by words alone: the share of the question's terms that a text has, weighted by rarity.
 
     It is in [0, 1] and reads the texts themselves, so callers compare a few hundred at most. Without a ``rarity`` all
-    terms count the same.
+    ``terms`` of the question count the same.
     """
 
-    def __init__(self, graph: GraphStore, tenant: str, question: str, rarity: Mapping[int, float] | None) -> None:
+    def __init__(
+        self, graph: GraphStore, tenant: str, terms: Sequence[int], rarity: Mapping[int, float] | None
+    ) -> None:
         self._graph = graph
         self._tenant = tenant
-        self._terms = sparse.encode_query(question).indices
-        self._known = rarity is not None
-        self._rarity = dict(rarity) if rarity is not None else dict.fromkeys(self._terms, 1.0)
-
-    @property
-    def is_known(self) -> bool:
+        self._terms = terms
+        self.is_known = rarity is not None
         """Whether the rarity of words is known: most words of a question are in every text."""
-        return self._known
+        self.rarity = rarity if rarity is not None else dict.fromkeys(terms, 1.0)
 
     async def similarities(self, uids: Sequence[str]) -> dict[str, float]:
         """Return the shares."""
-        rarity = self._rarity
+        rarity = self.rarity
         has = await self._terms_by_text(uids, rarity)
         whole = sum(rarity.values()) or 1.0
         return {uid: sum(rarity[term] for term in terms) / whole for uid, terms in has.items()}
-
-    async def rarity(self) -> dict[int, float]:
-        """Return what is known, or 1 for every term."""
-        return self._rarity
 
     async def words(self, uids: Sequence[str], terms: Sequence[int]) -> dict[str, frozenset[int]]:
         """Return the terms in the texts."""

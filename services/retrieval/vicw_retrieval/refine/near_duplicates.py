@@ -136,7 +136,7 @@ async def read_texts(
     return {key: [texts[uid] for uid in uids if uid in texts] for key, uids in passages.items()}
 
 
-async def cover(
+def cover(
     similarity: QuerySimilarity,
     texts: Mapping[str, Sequence[str]],
     candidates: Sequence[Candidate],
@@ -152,7 +152,7 @@ async def cover(
     pages = {place for place, one in enumerate(first) if one.item.label is Label.ENTITY}
     if not pages or len(candidates) <= limit:
         return candidates
-    rarity = await rarest(similarity)
+    rarity = rarest(similarity)
     has = [rarity.keys() & set(chain(*(sparse.document_terms(text) for text in texts[one.key]))) for one in first]
     gains = coverage([one.strength for one in first], has, rarity, share, pages)
     raised = {one.key: one.raised(**{COVERAGE: gain}) for one, gain in zip(first, gains, strict=True) if gain > 0}

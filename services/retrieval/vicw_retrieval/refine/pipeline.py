@@ -160,7 +160,7 @@ async def _merge(
     with stages.run(NEAR_DUPLICATES):
         async with asyncio.timeout(ports.deadline.extra_seconds(_READ_FACTOR * ports.settings.graph_ms)):
             texts = await read_texts(ports.graph, question.scope, candidates, limit)
-            candidates = await cover(question.similarity, texts, candidates, limit, share) if share else candidates
+            candidates = cover(question.similarity, texts, candidates, limit, share) if share else candidates
             return merge_duplicates(texts, candidates, least) if least else candidates
     return candidates
 

@@ -99,5 +99,5 @@ class HopLimit:
 
 def _full(found: Sequence[Neighbour] | Sequence[WeightedNeighbour], limit: int) -> set[str]:
     """Return the nodes with a spread of which as many edges were read as the limit allows."""
-    counts = Counter(spread_of(one) if isinstance(one, Neighbour) else one.origin for one in found)
-    return {place if isinstance(place, str) else place[0] for place, count in counts.items() if count >= limit}
+    places = Counter(spread_of(one) if isinstance(one, Neighbour) else (one.origin,) for one in found)
+    return {place[0] for place, count in places.items() if count >= limit}

@@ -125,16 +125,16 @@ def _found(
     scope: Scope,
     ports: RetrievalPorts,
 ) -> FoundItems:
-    text, terms = query.text, query.terms.indices
+    terms = query.terms.indices
     state = result.state
     if state.intent.question is not None:
         decision = replace(decision, intent=state.intent.question.intent(decision.intent))
     similarity: QuerySimilarity
     if ports.words is not None or state.vectors_down:
         known = rarity(terms, frequencies, most=0.5) if ports.words is not None else None
-        similarity = WordSimilarity(ports.graph, scope.tenant, text, known)
+        similarity = WordSimilarity(ports.graph, scope.tenant, terms, known)
     else:
-        similarity = VectorSimilarity(ports.vectors, state.vector.vector, text, rarity(terms, frequencies))
+        similarity = VectorSimilarity(ports.vectors, state.vector.vector, query.terms, rarity(terms, frequencies))
     wrapped = state.vector.wrapped
     return FoundItems(
         result.candidates, result.wave, decision, state.intent, similarity, _phrase_search(ports, state), wrapped

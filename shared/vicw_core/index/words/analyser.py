@@ -13,8 +13,8 @@ from typing import NamedTuple
 import Stemmer
 
 from vicw_core.index.words.compounds import compounds, measures
-from vicw_core.index.words.folding import MARKS, folded, normalised
-from vicw_core.index.words.languages import DEFAULT, LATIN, detect, stemmer_of
+from vicw_core.index.words.languages import DEFAULT, LATIN, Detected, detect, stemmer_of
+from vicw_core.index.words.letters import MARKS, folded, normalised
 from vicw_shared.text import unaccented
 
 _WORD = re.compile(rf"[\w{MARKS}]+")
@@ -62,11 +62,35 @@ class Words:
     wholes: list[int] = field(default_factory=list)
     certain: bool = False
 
+    @property
+    def terms(self) -> list[int]:
+        """All terms together, with repeats."""
+        return [*self.stems, *self.forms, *self.wholes]
+
 
 def analyse(text: str) -> Words:
     """Return the terms of a text, of any length, in any script; a text without a word has none."""
     text = normalised(text)
-    language, certain = detect(text)
+    return _words(text, detect(text))
+
+
+def analyse_query(text: str) -> Words:
+    """Return the terms of a question; if it does not show its language, ``forms`` has the stems of all others, too.
+
+    A text has the stems of one language, but three words may be of any.
+    """
+    text = normalised(text)
+    detected = detect(text)
+    words = _words(text, detected)
+    if not detected.certain:
+        for chunk in text.split()[:_QUERY_CHUNKS]:
+            for language in LATIN:
+                words.forms.extend(_chunk(chunk[:_CACHED_CHARS], language).stems)
+    return words
+
+
+def _words(text: str, detected: Detected) -> Words:
+    language, certain = detected
     words = Words(certain=certain and language == DEFAULT)
     for chunk in text.split():
         stems, forms, wholes = (_chunk if len(chunk) <= _CACHED_CHARS else _ids)(chunk, language)
@@ -76,19 +100,6 @@ def analyse(text: str) -> Words:
         if wholes:
             words.wholes.extend(wholes)
     words.wholes.extend(term_id(folded(measure)) for measure in measures(text))
-    return words
-
-
-def analyse_query(text: str) -> Words:
-    """Return the terms of a question; if it does not show its language, ``forms`` has the stems of all others, too.
-
-    A text has the stems of one language, but three words may be of any.
-    """
-    words = analyse(text)
-    if not words.certain and not detect(normalised(text)).certain:
-        for chunk in normalised(text).split()[:_QUERY_CHUNKS]:
-            for language in LATIN:
-                words.forms.extend(_chunk(chunk[:_CACHED_CHARS], language).stems)
     return words
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from vicw_core.index.words.folding import MARKS
+from vicw_core.index.words.letters import MARKS
 
 _LETTER = rf"[\w{MARKS}]"
 _URL = re.compile(r"(?i)(?:[a-z][a-z0-9+.-]{0,20}://|www\.)[^\s<>\"'`{}|\\^，。、；]+")

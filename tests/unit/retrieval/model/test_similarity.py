@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.stores.memory import Memory, open_memory
-from vicw_core.index.sparse import question_terms
+from vicw_core.index.sparse import encode_query, question_terms
 from vicw_core.index.term_weights import idf, rarity
 from vicw_retrieval.model.similarity import WordSimilarity
 
@@ -30,7 +30,7 @@ async def stored(memory: Memory) -> dict[str, str]:
 async def similarity(memory: Memory, question: str) -> WordSimilarity:
     graph, terms = memory.standalone.graph, question_terms(question)
     known = rarity(terms, await graph.frequencies(memory.tenant, None, terms), most=0.5)
-    return WordSimilarity(graph, memory.tenant, question, known)
+    return WordSimilarity(graph, memory.tenant, encode_query(question).indices, known)
 
 
 async def test_word_similarity_is_the_share_of_the_questions_word_rarity(store: Path) -> None:

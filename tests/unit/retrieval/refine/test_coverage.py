@@ -84,10 +84,7 @@ class FixedRarity:
     """As rare as a question's words are said to be; nothing else of a likeness is asked for."""
 
     def __init__(self, **rarity: float) -> None:
-        self._rarity = {sparse.encode_query(word).indices[0]: idf for word, idf in rarity.items()}
-
-    async def rarity(self) -> dict[int, float]:
-        return self._rarity
+        self.rarity = {sparse.encode_query(word).indices[0]: idf for word, idf in rarity.items()}
 
 
 def page(key: str, score: float, label: Label = Label.ENTITY) -> Candidate:
@@ -102,21 +99,21 @@ TEXTS = {"a": ["A regatta."], "b": ["The regatta, again."], "c": ["The organ."]}
     [(0.0, 2, ["a", "b", "c"]), (0.2, 2, ["a", "c", "b"]), (0.2, 3, ["a", "b", "c"])],
     ids=["off", "on", "all are shown"],
 )
-async def test_coverage_ranks_a_page_with_new_words_before_a_repeating_one(
+def test_coverage_ranks_a_page_with_new_words_before_a_repeating_one(
     share: float, limit: int, order: list[str]
 ) -> None:
     found = [page("a", 4.0), page("b", 3.5), page("c", 3.2), page("unread", 0.1)]
     likeness = cast("QuerySimilarity", FixedRarity(regatta=3.0, organ=3.0))
-    told = await cover(likeness, TEXTS, found[: 4 if limit < 3 else 3], limit, share)
+    told = cover(likeness, TEXTS, found[: 4 if limit < 3 else 3], limit, share)
     assert [one.key for one in told][:3] == order
     assert told[0].boosts == ({"coverage": pytest.approx(0.4)} if order[1] == "c" else {})
 
 
-async def test_coverage_counts_only_the_rarest_of_many_words() -> None:
+def test_coverage_counts_only_the_rarest_of_many_words() -> None:
     common = dict.fromkeys("one two three four five six seven eight nine ten eleven twelve".split(), 1.0)
     found = [page("a", 4.0), page("c", 3.0)]
     texts = {"a": [" ".join(common)], "c": ["The organ."]}
-    told = await cover(cast("QuerySimilarity", FixedRarity(organ=6.0, **common)), texts, found, 1, 0.5)
+    told = cover(cast("QuerySimilarity", FixedRarity(organ=6.0, **common)), texts, found, 1, 0.5)
     boosts = {one.key: one.boosts for one in told}
     assert boosts["c"]["coverage"] == pytest.approx(0.5 * 4 * 6 / 24), "eleven others are left, at 2 on average"
 

@@ -40,7 +40,7 @@ class UncoveredTerms:
 
         ``targets`` are items with their passages. A target with all terms that the sentence lacks gets 1 + SHARE.
         """
-        rarity = await rarest(self._similarity)
+        rarity = rarest(self._similarity)
         terms_of = await self._terms_of(list(rarity), targets)
         missing = {uid: frozenset(rarity).difference(sparse.document_terms(text)) for uid, text in sentences.items()}
         totals = {uid: sum(rarity[term] for term in terms) for uid, terms in missing.items()}
