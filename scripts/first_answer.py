@@ -1,6 +1,7 @@
 """Time the way from nothing to the first answer: empty environment, installation, server, the README's requests.
 
-Usage: python scripts/first_answer.py [--find-links dist] [--json FILE]   by pip: cache empty, filled, --no-compile
+Usage: python scripts/first_answer.py [--find-links dist] [--json FILE]   by pip: cache empty, filled, --no-compile;
+                                                                          by uv: cache empty, filled
        python scripts/first_answer.py --container python:3.12-slim        the same in a container, by Docker
        python scripts/first_answer.py --checkout                          `make serve` in a fresh clone
 
@@ -29,9 +30,11 @@ ROOT = Path(__file__).resolve().parents[1]
 _REQUEST = re.compile(r"curl -s localhost:8080(/\w+) .*?-d '(.*?)'", re.DOTALL)
 _GIVE_UP_SECONDS = 600.0
 _POLL_SECONDS = 0.01
-UNCOMPILED = "--no-compile"
-RUNS = ("empty cache", "filled cache", UNCOMPILED)
-"""By pip. The last has a filled cache, too; the first start compiles the third of the modules that it needs."""
+UNCOMPILED = "pip --no-compile"
+BY_PIP = ("pip, empty cache", "pip, filled cache", UNCOMPILED)
+"""The last has a filled cache, too; the first start compiles the third of the modules that it needs."""
+BY_UV = ("uv, empty cache", "uv, filled cache")
+"""uv compiles nothing either, unless it is told to."""
 _INSIDE = "/vicw/scripts/first_answer.py"
 """Where a container has this script."""
 
@@ -158,6 +161,18 @@ def run_once(cache: str, work: Path, install: list[list[str]], serve: list[str],
     )
 
 
+def own_tools(folder: Path, pip: str) -> Path:
+    """Install uv and pip into an environment of their own, which is not timed; return its folder of programs."""
+    subprocess.run([sys.executable, "-m", "venv", folder / "tools"], check=True)
+    programs = folder / "tools" / "bin"
+    wanted = ["uv", *([f"pip=={pip}"] if pip else [])]
+    python = programs / "python"
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted], check=True)
+    for name in ("pip", "uv"):
+        print(" ".join(subprocess.check_output([programs / name, "--version"], text=True).split()[:2]))
+    return programs
+
+
 def print_table(timings: list[Timing]) -> None:
     """Print a row for each step, a column for each run."""
     rows = {
@@ -179,7 +194,7 @@ def print_table(timings: list[Timing]) -> None:
 def in_container(image: str, options: argparse.Namespace) -> int:
     """Run this script in a container that has Python and nothing else."""
     mounts = [f"{Path(__file__).resolve()}:{_INSIDE}:ro", f"{options.readme.resolve()}:/README.md:ro"]
-    arguments = ["--readme", "/README.md", "--requirement", options.requirement]
+    arguments = ["--readme", "/README.md", "--requirement", options.requirement, "--pip", options.pip]
     if options.find_links:
         mounts.append(f"{Path(options.find_links).resolve()}:/dist:ro")
         arguments += ["--find-links", "/dist"]
@@ -192,6 +207,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--find-links", help="folder of wheels that the index does not have")
     parser.add_argument("--requirement", default="vicw", help="what pip installs (vicw)")
+    parser.add_argument("--pip", default="", metavar="VERSION", help="with this pip instead of Python's own")
     parser.add_argument("--readme", type=Path, default=ROOT / "README.md", help="where the requests stand")
     parser.add_argument("--container", metavar="IMAGE", help="do it in a container of this image")
     parser.add_argument("--checkout", action="store_true", help="time `make serve` in a copy of this checkout instead")
@@ -202,17 +218,24 @@ def main() -> int:
     timings = []
     with tempfile.TemporaryDirectory(prefix="vicw-first-answer-") as folder:
         options.cache = str(Path(folder) / "cache")
-        for cache in RUNS[: 2 if options.checkout else None]:
-            work = Path(folder) / cache.split()[0]
+        runs = BY_UV if options.checkout else BY_PIP + BY_UV
+        tools = own_tools(Path(folder), options.pip) if not options.checkout else Path()
+        for number, cache in enumerate(runs):
+            work = Path(folder) / str(number)
             work.mkdir()
             if options.checkout:
                 install = [["git", "clone", "--quiet", str(ROOT), "vicw"], ["make", "-C", "vicw", "--silent", "setup"]]
                 serve = ["make", "-C", "vicw", "--silent", "serve", "PORT={port}"]
             else:
                 links = ["--find-links", str(Path(options.find_links).resolve())] if options.find_links else []
-                only = ["--no-compile"] if cache == UNCOMPILED else []
-                pip = ["venv/bin/pip", "install", "--quiet", *only, *links, options.requirement]
-                install = [[sys.executable, "-m", "venv", "venv"], pip]
+                what = ["--quiet", *links, options.requirement]
+                if cache in BY_UV:
+                    install = [[str(tools / "uv"), "venv", "--quiet", "--python", sys.executable, "venv"]]
+                    install += [[str(tools / "uv"), "pip", "install", "--python", "venv/bin/python", *what]]
+                else:
+                    only = ["--no-compile"] if cache == UNCOMPILED else []
+                    install = [[sys.executable, "-m", "venv", "venv"]]
+                    install.append([str(tools / "pip"), "--python", "venv/bin/python", "install", *only, *what])
                 serve = ["venv/bin/vicw", "serve", "--port", "{port}"]
             timings.append(run_once(cache, work, install, serve, options))
     print_table(timings)
