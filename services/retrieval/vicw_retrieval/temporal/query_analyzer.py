@@ -171,7 +171,10 @@ def _anchors(query: str, taken: Sequence[tuple[int, int]]) -> Iterator[EventRefe
         phrase = _phrase(query[:limit], place)
         times_end = max((end for _, end in taken if end <= begins), default=0)  # "last week" is no part of "week after"
         before = query[max(times_end, begins - 40) : lead.end() - 1]
-        if not phrase or _START.match(phrase) is None or _NO_EVENT.match(phrase) or _PARTICLE.search(before):
+        counted = _OFFSET.search(query[max(times_end, begins - 40) : begins])
+        if not phrase or _START.match(phrase) is None or _NO_EVENT.match(phrase):
+            continue
+        if counted is None and _PARTICLE.search(before):
             continue
         word = lead[0].strip().lower()
         if word in {"when", "while"} and (_AUXILIARY.match(phrase) or (word == "when" and _inner_question(before))):
@@ -182,9 +185,7 @@ def _anchors(query: str, taken: Sequence[tuple[int, int]]) -> Iterator[EventRefe
         offset = None
         if word.endswith("around") or word.startswith(("around", "about")):
             offset = DayOffset(-_SOME_DAYS, _SOME_DAYS + 1)
-        elif side is not ReferenceSide.DURING and (
-            counted := _OFFSET.search(query[max(times_end, begins - 40) : begins])
-        ):
+        elif side is not ReferenceSide.DURING and counted is not None:
             offset = _offset(counted, side)
             begins -= len(counted[0])
         sure = 0.9 if offset is not None or (asks_what_happened and confidence > 0.5) else confidence
