@@ -41,7 +41,8 @@ _ORDER = re.compile(
     | (?:the|my|our|his|her|their|your|whose|\w+['’]s)\ (?:very\ )?(?P<which>first|last)
       (?:\ (?P<count>[2-9]|10|{_COUNT}))?(?=\ (?!(?:{_NO_TIME})\b)\w)
     | (?P<time>first|last)\ time(?=\W|$)
-    | (?:did|have|has|had|was|were|do|does|am|is|are)(?:\ (?!(?:the|my|our|his|her|their|your|a)\b)[\w'’]+){{1,3}}\ (?P<adverb>first|last)
+    | (?:did|have|has|had|was|were|do|does|am|is|are)(?:\ (?!(?:the|my|our|his|her|their|your|a)\b)[\w'’]+){{1,3}}
+      \ (?P<adverb>first|last)
       (?=\ [a-z]|\W*$)(?!\ (?:{_NO_TIME})\b)
     )""",
     re.VERBOSE | re.IGNORECASE,
