@@ -78,7 +78,7 @@ class RetrieveRequest(Message):
     )
     timezone: TimeZone | None = Field(
         None,
-        description="The asker's zone, such as Europe/Berlin, with its changes of clocks: it defines day boundaries, and "
+        description="The asker's zone, such as Europe/Berlin, with its changes of clocks: it defines days, and "
         "`text` tells times in it; default: that of `viewer`, then the offset of `query_time`, then UTC",
     )
     channels: Annotated[tuple[Channel, ...], Field(min_length=1)] | None = Field(
