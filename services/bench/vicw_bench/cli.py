@@ -144,7 +144,8 @@ def cases(
     """
     from vicw_bench import runs
 
-    runs.cases(folder, url, retrieve_url, json=json_file, model=model)
+    if not runs.cases(folder, url, retrieve_url, json=json_file, model=model):
+        raise typer.Exit(1)
 
 
 def _numbers(given: str) -> list[int]:

@@ -10,7 +10,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as ProgressBar
@@ -161,16 +160,15 @@ def extract(data: Path, *, json: Path | None) -> None:
         reporting.write_json(json, report)
 
 
-def cases(folder: Path, url: str | None, retrieve_url: str | None, *, json: Path | None, model: str | None) -> None:
-    """Replay a folder of cases."""
+def cases(folder: Path, url: str | None, retrieve_url: str | None, *, json: Path | None, model: str | None) -> bool:
+    """Replay a folder of cases; return whether none is wrong."""
     configure_logs(LogSettings(level="warning"))
     given, settings = load_cases(folder), read_settings(model=model)
     outcomes = asyncio.run(_replay(given, settings, url, retrieve_url))
     out.print(summary(outcomes), markup=False)
     if json is not None:
         reporting.write_json(json, as_json(outcomes))
-    if any(one.right is False for one in outcomes):
-        raise typer.Exit(1)
+    return all(one.right is not False for one in outcomes)
 
 
 async def _replay(
