@@ -225,6 +225,7 @@ def _config(size: int) -> EdgeConfig:
 
 def _create_indexes(shard: EdgeShard) -> None:
     create, known = UpdateOperation.create_field_index, shard.info().payload_schema
+    params: dict[str, KeywordIndexParams | IntegerIndexParams]
     params = {field: KeywordIndexParams(is_tenant=field == TENANT) for field in KEYWORDS}
     params |= {field: IntegerIndexParams(lookup=False, range=True) for field in INSTANTS}
     params |= {field: IntegerIndexParams(lookup=True, range=False) for field in FLAGS}
