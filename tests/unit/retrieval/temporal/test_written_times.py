@@ -68,7 +68,7 @@ def test_times_that_come_again(query: str, weekdays: set[int], since: time | Non
     found = analysis.recurrence
     assert found is not None
     assert analysis.spans == ()
-    assert (found.weekdays, found.since, found.until) == (weekdays, since, until)
+    assert (found.weekdays, found.since, found.until) == (frozenset(weekdays), since, until)
     assert query[found.begins :].startswith(found.text)
 
 
