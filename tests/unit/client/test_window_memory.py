@@ -55,7 +55,7 @@ def test_a_memory_line_names_time_speaker_and_any_other_context() -> None:
 
 def test_a_nested_list_keeps_its_levels() -> None:
     passage = result_of(1, "\n    - berth 1\n      - boat\n    - berth 2\n", id="a", speaker="Ana")
-    assert told([passage]) == "[Ana] - berth 1\n  - boat\n- berth 2"
+    assert told([passage]) == "[Ana] - berth 1\n>   - boat\n> - berth 2"
 
 
 def test_causes_and_neighbours_follow_the_result_they_belong_to() -> None:
