@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
 from typing import Self
 
 from vicw_shared.clock import format_minute
@@ -146,8 +147,8 @@ def require_room(template: Template, meter: TextMeter) -> None:
     raise InvalidInputError(problem)
 
 
-def write_result(template: str, result: Result, guard: Guard = str) -> str:
-    """Return a result in a template. Unknown values are the empty string.
+def write_result(template: str, result: Result, zone: tzinfo = UTC, guard: Guard = str) -> str:
+    """Return a result in a template, with its time in ``zone``. Unknown values are the empty string.
 
     The lines of its text are quoted, but for a first line that the template begins; its other values are one line each.
     So no memory looks like the head of another, a line around it, or the caller's own words.
@@ -156,7 +157,7 @@ def write_result(template: str, result: Result, guard: Guard = str) -> str:
         "rank": str(result.rank),
         "id": result.id or result.source or result.uid,
         "speaker": result.speaker or "",
-        "date": format_minute(result.timestamp),
+        "date": format_minute(result.timestamp, zone),
         "context": result.context,
         "domain": result.domain,
         "flow": result.flow_id or "",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 
 from vicw_retrieval.causal_chains.chain_search import certainty_of
 from vicw_retrieval.causal_chains.model import CausalPath, CausalPathEdge, ChainDirection
@@ -21,8 +21,9 @@ from vicw_retrieval.synthesis.page import (
     writes_speaker,
 )
 from vicw_shared.clock import format_minute
-from vicw_shared.model import Node
+from vicw_shared.model import Edge, Node
 from vicw_shared.model.chain import next_key
+from vicw_shared.model.supersession import decides
 from vicw_shared.ports import Direction, Neighbour
 from vicw_shared.text import fold_case, one_fact
 from vicw_shared.wire.answer_format import Template
@@ -37,12 +38,12 @@ _ELLIPSIS = "…"
 _HEADS = {ChainDirection.BACK: ("why", " ← "), ChainDirection.FORWARD: ("what it led to", " → ")}
 
 
-def render_chain(chain: CausalPath, around: Neighbourhood) -> tuple[str, str]:
-    """Return a chain as one line, and as the line with the proof of each step below it."""
+def render_chain(chain: CausalPath, around: Neighbourhood, zone: tzinfo) -> tuple[str, str]:
+    """Return a chain as one line, and as the line with the proof of each step below it, times in ``zone``."""
     word, arrow = _HEADS[chain.direction]
     end = "" if chain.complete else f"{arrow}{_ELLIPSIS}"
     line = f"    {word}: {arrow.join(_names(chain, around))}{end} (certainty {chain.certainty:.2g})"
-    return line, "\n".join([line, *dict.fromkeys(_proof(step) for step in chain.steps if step.quote)])
+    return line, "\n".join([line, *dict.fromkeys(_proof(step, zone) for step in chain.steps if step.quote)])
 
 
 def _names(chain: CausalPath, around: Neighbourhood) -> Iterator[str]:
@@ -60,13 +61,13 @@ def _name(node: Node, around: Neighbourhood) -> str:
     return text if len(text) <= _NAME_CHARS else text[: _NAME_CHARS - 1] + _ELLIPSIS
 
 
-def _proof(step: CausalPathEdge) -> str:
+def _proof(step: CausalPathEdge, zone: tzinfo) -> str:
     source_item = step.source_item
     facts = [f"certainty {certainty_of(step.edge):.2g}"]
     if source_item is not None:
         source = source_item.source_id or source_item.source
         facts += [f"id {one_fact(source)}"] if source else []
-        speaker, said_at = one_fact(source_item.speaker or ""), format_minute(source_item.timestamp)
+        speaker, said_at = one_fact(source_item.speaker or ""), format_minute(source_item.timestamp, zone)
         facts += [fact for fact in (speaker, source_item.domain, said_at) if fact]
     return f'        "{" ".join((step.quote or "").split())}" ({" · ".join(facts)})'
 
@@ -85,6 +86,18 @@ _WORDS = {
     ("CONTRADICTS", Direction.OUT): "contradicts",
     ("CONTRADICTS", Direction.IN): "contradicted by",
 }
+
+
+_DATED = {Direction.OUT: "since {}; until then", Direction.IN: "until {}; since then"}
+"""Of two statements of which the later only may have replaced the earlier: each holds for its own time."""
+
+
+def _word(edge: Edge, direction: Direction) -> str | None:
+    """Return what an edge means, read in a direction; None if it is not shown."""
+    until = edge.properties.get("until")
+    if edge.type == "SUPERSEDES" and until is not None and not decides(edge):
+        return _DATED[direction].format(str(until)[:10])
+    return _WORDS.get((edge.type, direction))
 
 
 def surrounding_lines(
@@ -108,7 +121,7 @@ def surrounding_lines(
     for neighbour in around.neighbours.get(at, ()) if not alone else ():
         edge = neighbour.edge
         direction = Direction.IN if edge.target == neighbour.origin else Direction.OUT
-        word = _WORDS.get((edge.type, direction))
+        word = _word(edge, direction)
         relation = (edge.type, edge.source, edge.target)  # duplicates of a relation, and its two ends, share a line
         if (
             speaks
@@ -170,20 +183,27 @@ class WrittenText:
 
 
 def write_text(
-    results: Sequence[Result], items: Mapping[str, Node], around: Neighbourhood, meter: TextMeter, template: Template
+    results: Sequence[Result],
+    items: Mapping[str, Node],
+    around: Neighbourhood,
+    meter: TextMeter,
+    template: Template,
+    zone: tzinfo,
 ) -> WrittenText:
     """Return text within the meter's limit, and what did not fit.
 
     Results get 70 % first, their neighbourhood 30 %; each may use what the other leaves. The best result is always in
     it, cut if necessary. Results of one thread stand together, in its order, at the place of the best of them;
-    ``items`` are the results' nodes, by uid.
+    ``items`` are the results' nodes, by uid. Times are told in ``zone``.
     """
     guard = guard_of(template)
     page = TextPage(meter, meter.limit - meter.size(fill_text(template, "")), guard)
     as_result = template.result or RESULT
-    anchors = [TextBlock(r.rank, 0, write_result(as_result, r, guard)) for r in results if r.kind == "anchor"]
+    anchors = [TextBlock(r.rank, 0, write_result(as_result, r, zone, guard)) for r in results if r.kind == "anchor"]
     associates = {
-        r.node: TextBlock(r.rank, 0, write_result(as_result, r, guard)) for r in results if r.kind == "associative"
+        r.node: TextBlock(r.rank, 0, write_result(as_result, r, zone, guard))
+        for r in results
+        if r.kind == "associative"
     }
     for best in anchors[:1]:
         page.begin(best)
@@ -194,7 +214,7 @@ def write_text(
         ranks = page.ranks
         page.fill((anchor for anchor in anchors if anchor.rank not in ranks), share)
         new = page.ranks - before
-        shown_edges |= _write_chains(page, around, new)
+        shown_edges |= _write_chains(page, around, new, zone)
         shown = [result for result in results if result.rank in new]
         _write_surrounding_lines(
             page, shown, around, shown_edges, shown_nodes, associates, speaks=writes_speaker(as_result)
@@ -210,11 +230,11 @@ def write_text(
     )
 
 
-def _write_chains(page: TextPage, around: Neighbourhood, ranks: Collection[int]) -> set[str]:
+def _write_chains(page: TextPage, around: Neighbourhood, ranks: Collection[int], zone: tzinfo) -> set[str]:
     """Add chains of results in order while they fit, without proofs if need be; return their edges."""
     shown_edges: set[str] = set()
     for number, chain in enumerate((chain for chain in around.chains if chain.rank in ranks), start=1):
-        line, block = render_chain(chain, around)
+        line, block = render_chain(chain, around, zone)
         if any(page.fill([page.line(chain.rank, number, text)]) for text in (block, line)):
             shown_edges |= {step.edge.id for step in chain.steps}
         else:
