@@ -14,6 +14,7 @@ from itertools import chain
 from vicw_core.index import sparse
 from vicw_retrieval.model.similarity import QuerySimilarity, rarest
 from vicw_retrieval.ranking.fusion import Candidate, in_order
+from vicw_shared.domains import CODING
 from vicw_shared.model import Label
 from vicw_shared.model.text_keys import plain, same_acronyms
 from vicw_shared.ports import GraphStore, Scope
@@ -62,15 +63,16 @@ def near_duplicates(
     """Return, by uid, the earlier text of which each is a near-duplicate.
 
     ``texts`` are (uid, group, passages), best first; only members of a group are compared. In a duplicate, each passage
-    resembles one of the other's. Texts with a passage under ``chars`` characters say too little to compare.
+    resembles one of the other's. A text with a passage under ``chars`` characters has to have the same words.
     """
     firsts: dict[Hashable, list[tuple[str, list[Shingles]]]] = {}
     duplicates: dict[str, str] = {}
     for uid, group, passages in texts:
-        if not passages or any(len(passage) < chars for passage in passages):
+        if not passages:
             continue
         shingles = [Shingles(passage) for passage in passages]
-        original = next((first for first, of in firsts.get(group, ()) if _is_covered(shingles, of, least)), None)
+        share = 1.0 if any(len(passage) < chars for passage in passages) else least
+        original = next((first for first, of in firsts.get(group, ()) if _is_covered(shingles, of, share)), None)
         if original is not None:
             duplicates[uid] = original
         else:
@@ -121,7 +123,7 @@ def coverage(
 
 
 MIN_CHARS = 40
-"""Minimum characters of a compared passage: shorter ones are equal by chance ("Yes, please.")."""
+"""Minimum characters of a passage that may differ: in a shorter one each word counts."""
 _PASSAGES = 5
 _SPARE = 10
 COVERAGE = "coverage"
@@ -164,10 +166,10 @@ def merge_duplicates(
 ) -> Sequence[Candidate]:
     """Return the candidates without near-duplicates of better ones, which get their uids.
 
-    Only items of one speaker (or none), context and domain are compared, if ``texts`` has them. ``least``: the
-    resemblance from which two are the same.
+    Only items of one speaker (or none), context and domain are compared, if ``texts`` has them; short code is not.
+    ``least``: the resemblance from which two are the same.
     """
-    first = [one for one in candidates if one.key in texts]
+    first = [one for one in candidates if one.key in texts and not _is_short_code(one, texts[one.key])]
     compared = [(one.key, (one.item.context, one.item.domain, one.item.speaker), texts[one.key]) for one in first]
     originals = near_duplicates(compared, least=least, chars=MIN_CHARS)
     duplicates: dict[str, tuple[str, ...]] = {}
@@ -178,3 +180,8 @@ def merge_duplicates(
         for one in candidates
         if one.key not in originals
     ]
+
+
+def _is_short_code(candidate: Candidate, passages: Sequence[str]) -> bool:
+    is_code = candidate.item.domain == CODING and candidate.item.speaker is None
+    return is_code and any(len(passage) < MIN_CHARS for passage in passages)

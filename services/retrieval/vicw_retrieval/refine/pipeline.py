@@ -16,6 +16,7 @@ from vicw_retrieval.channels.graph.channel import SpreadResults, run_spreads
 from vicw_retrieval.channels.graph.spread import Anchor, SpreadContext, by_item
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.ranking.fusion import GRAPH, Candidate, choose
+from vicw_retrieval.refine.asker_boost import asker_names, is_about_asker, prefer_asker
 from vicw_retrieval.refine.cross_encoder import RERANK, Reranked, rerank
 from vicw_retrieval.refine.current_first import CURRENT, prefer_current
 from vicw_retrieval.refine.near_duplicates import cover, merge_duplicates, read_texts
@@ -116,7 +117,10 @@ async def _spread(
     """Spread from the candidates through the graph."""
     settings, spreads = ports.settings, SpreadResults()
     with _clocked(GRAPH, ports, stages) as seconds:
-        candidates = prefer_speaker(question.text, candidates) if settings.speaker_boost else candidates
+        if settings.speaker_boost:
+            candidates = prefer_speaker(question.text, candidates)
+            if is_about_asker(question.text) and (names := await asker_names(question.graph, question.scope)):
+                candidates = prefer_asker(candidates, names)
         async with asyncio.timeout(_READ_FACTOR * seconds):  # reached items are read when the clock has stopped
             candidates, spreads = await run_spreads(question, candidates, settings, ports.registry, seconds)
     if not spreads.in_time:

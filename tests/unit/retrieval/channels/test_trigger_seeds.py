@@ -100,7 +100,7 @@ async def test_filters_and_time_travel_apply_to_triggered_items(memory: Memory) 
 
 async def test_hidden_items_are_not_triggered(memory: Memory) -> None:
     hidden = [
-        {"id": f"p{n}", "text": "private", "sensitivity": "personal", "about": ["Ben"], "importance": "critical"}
+        {"id": f"p{n}", "text": f"private {n}", "sensitivity": "personal", "about": ["Ben"], "importance": "critical"}
         for n in range(30)
     ]
     shown = {"id": "ana", "text": "hers", "sensitivity": "personal", "about": ["Ana"]}

@@ -60,13 +60,26 @@ async def test_texts_with_a_small_but_real_difference_stay_separate_results(
     assert [ids for _, ids in found(await ask(memory))] == [(), ()]
 
 
-async def test_short_texts_and_other_contexts_are_not_compared(memory: Memory) -> None:
-    await memory.ingest(
-        {"id": "a", "text": "The nightly backup, again."}, {"id": "b", "text": "The nightly backup again"}
-    )
+async def test_short_texts_are_one_result_if_all_their_words_are_the_same(memory: Memory) -> None:
+    said = ("The nightly backup, again.", "The nightly backup again", "The nightly backup, once again.")
+    await memory.ingest(*({"id": f"t{number}", "text": text} for number, text in enumerate(said)))
+    first, second = (await ask(memory)).results
+    assert {frozenset((one.id, *one.duplicates)) for one in (first, second)} == {
+        frozenset(("t0", "t1")),
+        frozenset(("t2",)),
+    }
+
+
+async def test_short_code_is_not_compared_since_case_tells_names_apart(memory: Memory) -> None:
+    code = {"subtype": "function", "text": "nightly_backup(orders)"}
+    await memory.ingest({"id": "a", **code}, {"id": "b", **code, "text": "Nightly_Backup(orders)"}, domain="coding")
+    assert found(await ask(memory, domain="coding")) == [("a", ()), ("b", ())]
+
+
+async def test_other_contexts_are_not_compared(memory: Memory) -> None:
     await memory.ingest({"id": "c", "text": TEXT}, context="one")
     await memory.ingest({"id": "d", "text": ALIKE}, context="two")
-    assert found(await ask(memory)) == [("a", ()), ("b", ()), ("c", ()), ("d", ())]
+    assert found(await ask(memory)) == [("c", ()), ("d", ())]
 
 
 async def test_a_place_that_a_duplicate_leaves_goes_to_the_next(memory: Memory) -> None:
