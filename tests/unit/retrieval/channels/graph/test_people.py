@@ -58,11 +58,11 @@ async def test_items_about_a_relative_gain_less_than_those_about_the_viewer(memo
         "relations": [{"source": "m", "type": "HAS_RELATIONSHIP", "target": "i"}],
     }
     kin = {"id": "kin", "text": "They are sisters.", "extraction": people}
-    text = "Maps of old are gifts for the feast."
-    of = [{"id": name, "text": text, "about": [name], "speaker": f"of {name}"} for name in ("Mara", "Ida")]
+    of = [{"id": name, "text": "Maps of old are gifts for the feast.", "about": [name]} for name in ("Mara", "Ida")]
     await memory.ingest(kin, *of, {"id": "Tom", "text": "Maps of old are gifts for Tom.", "about": ["Tom"]}, *FILLER)
     viewer = {"user": "Mara", "chat": "private"}
-    asked = await explained(memory, QUERY, {"people_match": True}, viewer=viewer, limit=50)
+    on = {"people_match": True, "duplicate_share": 0.0}
+    asked = await explained(memory, QUERY, on, viewer=viewer, limit=50)
     gains = dict(asked.gains("people"))
     assert {"Mara", "Ida"} <= gains.keys(), "though Ida, too, is whom a result is about"
     assert "Tom" not in gains
