@@ -296,6 +296,12 @@ MIGRATIONS: tuple[str, ...] = (
     ) STRICT;
     CREATE INDEX term_count_scope ON term_count (tenant, context, level, id);
     """,
+    # 24: statements and extracted events by the time that they give.
+    """
+    CREATE INDEX node_stated ON node (tenant, context, timestamp)
+        WHERE label = 'Event' AND content_hash IS NULL AND timestamp_inferred = 0 AND timestamp IS NOT NULL
+        AND retired_at IS NULL;
+    """,
 )
 
 
