@@ -46,6 +46,6 @@ async def find_stated_times(run: RunStatement, tenant: str, items: Sequence[str]
             for at, metadata in row["stated"]
             if at is not None
         ]
-        found = PassageTimes(row["passage"], tuple(sorted(stated)), bool(row["untimed"]))
+        found = PassageTimes(row["chunk"], tuple(sorted(stated)), bool(row["untimed"]))
         by_item.setdefault(row["item"], []).append(found)
     return by_item
