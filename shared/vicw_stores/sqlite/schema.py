@@ -296,7 +296,7 @@ MIGRATIONS: tuple[str, ...] = (
     ) STRICT;
     CREATE INDEX term_count_scope ON term_count (tenant, context, level, id);
     """,
-# 24: when something that decides replaced what a node says. A ``valid_to`` of earlier versions may be a guess.
+    # 24: when something that decides replaced what a node says. A ``valid_to`` of earlier versions may be a guess.
     "ALTER TABLE node ADD COLUMN superseded_at INTEGER;",
     # 25: statements and extracted events by the time that they give.
     """
