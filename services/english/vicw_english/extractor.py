@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
 from functools import cached_property
 
-from vicw_core.language.times import Time, months_on, times_in
+from vicw_core.language.times.reader import times_in
 from vicw_english.agents import agents_of, is_person
 from vicw_english.causes import Cause, causes_in
 from vicw_english.names import Name, NameKind, names_in
@@ -30,8 +29,6 @@ from vicw_shared.model.extraction import (
 )
 from vicw_shared.text import Span, fold_case
 
-_LENGTHS = {"minute": timedelta(minutes=1), "hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(7)}
-_MONTHS = {"month": 1, "year": 12}
 _BACK_REFERENCES = frozenset({"that", "this", "it", "which"})
 _MIN_WORDS = 3
 _DATE_WIDTHS = {"year": 4, "month": 7}
@@ -132,11 +129,12 @@ class _TextExtractor:
         text = self._source.text[span.start : span.end]
         time = next(times_in(text, self._source.at), None)
         if time is not None:
-            date = time.at.date().isoformat()[: _DATE_WIDTHS.get(time.precision, _DATE_WIDTH)]
-            where = Span(span.start + time.span.start, span.start + time.span.end)
+            date = time.start.date().isoformat()[: _DATE_WIDTHS.get(time.precision, _DATE_WIDTH)]
+            where = Span(span.start + time.begins, span.start + time.ends)
             mentioned.append(self._add_entity(date, Label.CONCEPT, "date", "date", where))
         key = self._statements[number] = f"statement {number}"
-        self._extraction.events.append(ExtractedEvent(key, text, STATEMENT, span, *_bounds(time)))
+        when = (time.start, time.end) if time is not None else ()
+        self._extraction.events.append(ExtractedEvent(key, text, STATEMENT, span, *when))
         return key
 
     def _add_cause(self, number: int, cause: Cause) -> tuple[ExtractedRelation | None, list[ExtractedEvent]]:
@@ -196,14 +194,3 @@ def _normal_form(name: Name) -> str:
 
 def _within(inner: Span, outer: Span) -> bool:
     return outer.start <= inner.start and inner.end <= outer.end
-
-
-def _bounds(time: Time | None) -> tuple[datetime | None, datetime | None]:
-    """Return the beginning and the end of a time; no end outside the calendar."""
-    if time is None:
-        return None, None
-    try:
-        length = _LENGTHS.get(time.precision)
-        return time.at, time.at + length if length is not None else months_on(time.at, _MONTHS[time.precision])
-    except (ValueError, OverflowError):
-        return time.at, None

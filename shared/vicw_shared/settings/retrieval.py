@@ -121,6 +121,11 @@ class RetrievalSettings(BaseSettings):
     time_read: int = Field(
         5000, gt=0, description="Maximum items of a named time that are read to find these among invisible ones"
     )
+    date_order: Literal["auto", "dmy", "mdy"] = Field(
+        "auto",
+        description="Order of day and month in dates with slashes (3/5/2026) that nothing in the question decides: "
+        "`dmy`, `mdy`, or `auto` (of the language of the question; the month first in English)",
+    )
     chains: int = Field(
         5,
         ge=0,
