@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from vicw_retrieval.access.visibility import filter_results
 from vicw_retrieval.channels.graph.spread import SpreadContext
@@ -45,6 +45,8 @@ _LATER = 1e-4
 """Decrease of that minimum from each item to the next: it settles ties."""
 _BOOST = 0.5
 """Setting ``time_boost`` at which a named time has the weight of its odds."""
+_DAY = timedelta(days=1)
+"""The longest stated time that replaces the time of telling: "in March" may be said of what is told today."""
 _TELLING = re.compile(
     r"\b(?:sa(?:y|id)|t(?:ell|old)|talk(?:ed|ing)?|discuss(?:ed|ing)?|mention(?:ed|ing)?|sp(?:eak|oke)|ask(?:ed|ing)?"
     r"|wr(?:ite|ote)|message[sd]?|conversations?|chat(?:s|ted)?|posted|sent|note[sd]?)\b",
@@ -225,7 +227,8 @@ def _moment(one: Candidate, node: Node | None, times: Sequence[PassageTimes], *,
     else:
         moment = Moment.of(node if item.part is None else replace(node, timestamp=item.timestamp))
     stated = tuple(time for passage in times for time in passage.stated)
-    is_told = telling or not stated or any(passage.untimed for passage in times)
+    exact = bool(stated) and all(end - start <= _DAY for start, end in stated)
+    is_told = telling or not exact or any(passage.untimed for passage in times)
     return replace(moment, stated=stated, is_told=is_told)
 
 
