@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 from pydantic_settings import BaseSettings
 
-from vicw_shared.settings.concerns import config
+from vicw_shared.settings.concerns import DateOrder, config
 
 
 class RetrievalSettings(BaseSettings):
@@ -121,7 +121,7 @@ class RetrievalSettings(BaseSettings):
     time_read: int = Field(
         5000, gt=0, description="Maximum items of a named time that are read to find these among invisible ones"
     )
-    date_order: Literal["auto", "dmy", "mdy"] = Field(
+    date_order: DateOrder = Field(
         "auto",
         description="Order of day and month in dates with slashes (3/5/2026) that nothing in the question decides: "
         "`dmy`, `mdy`, or `auto` (of the language of the question; the month first in English)",

@@ -42,7 +42,7 @@ def nothing_line(named: NamedTime | None, zone: tzinfo) -> str:
     if named is None or not named.nothing:
         return ""
     near = [
-        f"{side} it: {_moment(item.at, zone)}{f' (id {item.id})' if item.id else ''}"
+        f"{side} it: {_moment(item.at, zone)}{f' (id {" ".join(item.id.split())})' if item.id else ''}"
         for side, item in (("before", named.before), ("after", named.after))
         if item is not None
     ]
