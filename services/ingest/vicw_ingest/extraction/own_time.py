@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
-from vicw_core.language.times import times_in
+from vicw_core.language.times.reader import times_in
 from vicw_shared.model.text_keys import CODE_SUBTYPES
 from vicw_shared.wire.ingest import Item
 
@@ -93,9 +93,9 @@ def _titled(title: str, now: datetime) -> Iterator[datetime]:
     if len(title) > _TITLE_CHARS or not _YEAR.search(title):
         return
     for time in times_in(title, now):
-        beside = title[: time.span.start], title[time.span.end :]
+        beside = title[: time.begins], title[time.ends :]
         if time.precision == "day" and all(map(_BESIDE.fullmatch, beside)):
-            yield time.at.replace(hour=_NOON, minute=0, second=0, microsecond=0, tzinfo=UTC)
+            yield time.start.replace(hour=_NOON, minute=0, second=0, microsecond=0, tzinfo=UTC)
 
 
 def _zoned(at: datetime) -> datetime:
