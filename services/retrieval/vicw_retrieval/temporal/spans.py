@@ -102,6 +102,7 @@ _BESIDE = re.compile(
 _BEFORE_IT = 32
 """Characters that are read before a time: the longest words above, and then some."""
 _WEEK = timedelta(days=7)
+_MONTH = timedelta(days=28)
 _UNITS = {"day": 1, "night": 1, "morning": 1, "evening": 1, "week": 7, "weekend": 7, "month": 31, "year": 366}
 
 
@@ -137,10 +138,13 @@ def _between(query: str, first: TimeExpression, second: TimeExpression) -> TimeS
     try:
         if first.yearless and not second.yearless:
             start = start.replace(year=second.start.year)
+        days = first.precision == "day" and "wd" not in first.kind
+        if days and timedelta() < start - second.start < _MONTH:
+            start, end = second.start, first.end  # the wrong way round
         if start > second.start and first.yearless:
             start = months_on(start, -12)
-        if timedelta() < start - second.start < _WEEK:  # days of the week, each the last one that was
-            start -= _WEEK
+        if "wd" in first.kind and timedelta() < first.start - second.start < _WEEK:
+            start -= _WEEK  # days of the week, each the last one that was
     except (ValueError, OverflowError):
         return None
     if start >= end:  # a span the wrong way round
@@ -178,7 +182,7 @@ def _relation(query: str, phrase: TimeExpression, before: str) -> tuple[SpanRela
             edge = "before" if known.exclusive.match(lead[0]) else "since" if known.since.match(lead[0]) else "lead"
             return kind, edge, phrase.begins - len(lead[0]), phrase.ends
     for kind, words, relation in known.tails:
-        if behind := words.match(query, phrase.ends):
+        if not phrase.kind.endswith("_range") and (behind := words.match(query, phrase.ends)):
             return kind, relation, phrase.begins, behind.end()
     return (SpanRelation.AROUND if phrase.loose else SpanRelation.ON), "", phrase.begins, phrase.ends
 

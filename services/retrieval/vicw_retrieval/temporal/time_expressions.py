@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from vicw_core.language.times.expressions import TimeExpression, later
 from vicw_core.language.times.reader import read_times
@@ -71,7 +71,7 @@ def about(at: datetime, unit: str, asked_at: datetime) -> tuple[datetime, dateti
     Half of the distance to each side for minutes and hours, at least two minutes or half an hour; a quarter for longer
     units, at least half a unit; whole days for days.
     """
-    away = abs(asked_at - at)
+    away = abs(asked_at.astimezone(UTC) - at.astimezone(UTC))  # time that passed, whatever the clocks did
     if unit in {"minute", "hour"}:
         margin = max(timedelta(minutes=2) if unit == "minute" else timedelta(minutes=30), away / 2)
         return later(at, -margin), min(later(at, margin), asked_at) if at < asked_at else later(at, margin)

@@ -17,6 +17,8 @@ from vicw_core.language.times.tense import is_about_future
 from vicw_core.language.times.vocabulary import Language, fold, languages, lowered
 
 _WORD = re.compile(r"[^\W\d_]+")
+_KANA = re.compile(r"[\u3041-\u30ff]")
+"""Letters that only Japanese has: its words for times are not read as Chinese ones."""
 _FIGURE = re.compile(r"\d")
 _NOON = re.compile(r"noon|mid|mittag|midi|minuit|mezz|med[ií]a?|meia|mei[oa]|正午|[点點時时]")
 _NO_DATE = re.compile(
@@ -44,6 +46,8 @@ _BETWEEN = re.compile(
 _BACK = 40
 _LONG_DAY = timedelta(hours=26)
 """More than any day has, on the clocks of any zone."""
+_WRITTEN_ALIKE = frozenset({"any", "zh", "ja"})
+"""Languages whose dates are written as another's are."""
 _MOST = 64
 """Times of one text that are read."""
 
@@ -60,7 +64,7 @@ def read_times(
     """
     written, text = text, lowered(text)
     figures = _FIGURE.search(text) is not None
-    spoken = list(_languages_of(text, figures=figures))
+    spoken = _languages_of(text, figures=figures)
     if not spoken:
         return []
     asked = Question(now, bool(ahead), figures and _is_day_first(text, spoken, day_first))
@@ -101,14 +105,19 @@ def _is_ahead(one: Language, spoken: list[Language], text: str, written: str) ->
     return one.future.search(text) is not None if one.future is not None else is_about_future(written)
 
 
-def _languages_of(text: str, *, figures: bool) -> Iterator[Language]:
+def _languages_of(text: str, *, figures: bool) -> list[Language]:
+    """Return the languages that a text may have times in, the one with most of its words first."""
     words = {*_WORD.findall(text)}
+    found: list[tuple[int, Language]] = []
     for one in languages():
         if one.characters is not None:
-            if not text.isascii() and one.characters.search(text):
-                yield one
-        elif (figures and one.code in {"any", "en"}) or not one.triggers.isdisjoint(words):
-            yield one
+            if not text.isascii() and one.characters.search(text) and not (one.code == "zh" and _KANA.search(text)):
+                found.append((1, one))
+            continue
+        own = len(one.triggers & words)
+        if own or (figures and (one.code in {"any", "en"} or not one.figure_words.isdisjoint(words))):
+            found.append((own + len(one.figure_words & words), one))
+    return [one for _, one in sorted(found, key=lambda pair: -pair[0])]
 
 
 def _is_day_first(text: str, spoken: list[Language], day_first: bool | None) -> bool:
@@ -216,7 +225,7 @@ def _with_parts(text: str, times: list[TimeExpression], spoken: list[Language]) 
         limit = times[number + 1].begins if number + 1 < len(times) else len(text)
         narrowed = None
         if time.precision == "day" and time.end - time.start <= _LONG_DAY and time.repeats is None:
-            told_in = [by_code[time.language]] if time.language != "any" else spoken
+            told_in = [by_code[time.language]] if time.language not in _WRITTEN_ALIKE else spoken
             narrowed = next(filter(None, (_at_part(text, time, one, over, limit) for one in told_in)), None)
         found.append(narrowed or time)
     return found
@@ -262,8 +271,9 @@ def _with_hours(
 
 
 def _clock_languages(spoken: list[Language]) -> list[str]:
+    """Return the languages of a text's hours: the one with most of its words, and English."""
     codes = [one.code for one in spoken if one.code != "any"]
-    return codes if "en" in codes else [*codes, "en"]
+    return list(dict.fromkeys([*codes[:1], "en"]))
 
 
 def _day_beside(text: str, times: list[TimeExpression], hours: Hours) -> int | None:
@@ -278,7 +288,7 @@ def _day_beside(text: str, times: list[TimeExpression], hours: Hours) -> int | N
         gap = text[time.ends : hours.begins] if time.ends <= hours.begins else text[hours.ends : time.begins]
         if (time.ends <= hours.begins or hours.ends <= time.begins) and _BETWEEN.fullmatch(gap):
             return number
-        if time.begins <= hours.begins and hours.ends <= time.ends:
+        if time.begins <= hours.begins < time.ends:
             return number
     if len(days) == len(times) == 1 and not hours.exact:
         return days[0]

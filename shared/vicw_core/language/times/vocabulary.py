@@ -51,6 +51,8 @@ class Language:
     kinds: tuple[str, ...]
     triggers: frozenset[str]
     """Words of which a text with a time in this language has one, or figures."""
+    figure_words: frozenset[str]
+    """Words that suffice where the text has figures, too: "in 2024" has no other word of its language."""
     characters: re.Pattern[str] | None
     """The same for a language that is written without spaces."""
     careful: frozenset[str]
@@ -115,6 +117,7 @@ def language(code: str) -> Language:
         pattern,
         tuple(kinds),
         frozenset(_trigger_words(tables, data)) if spaced else frozenset(),
+        frozenset(data.get("figure_words", ())),
         characters,
         frozenset(data.get("careful", ())),
         frozenset(data.get("strong", ())),
