@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import overload
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -52,6 +52,34 @@ def from_ms(milliseconds: int) -> datetime:
     return from_us(milliseconds * 1000)
 
 
-def format_minute(at: datetime | None) -> str:
-    """Return an instant as readable text, to the minute; "" for None or a year before 1000."""
-    return at.strftime("%Y-%m-%d %H:%M") if at is not None and at.year >= _FIRST_YEAR else ""
+def in_zone(at: datetime, zone: tzinfo) -> datetime:
+    """Return an instant in ``zone``; in UTC if it has no year of four digits there."""
+    try:
+        return at.astimezone(zone)
+    except OverflowError:
+        return at.astimezone(UTC)
+
+
+def format_minute(at: datetime | None, zone: tzinfo = UTC) -> str:
+    """Return an instant as readable text of ``zone``, to the minute; "" for None or a year before 1000.
+
+    UTC says so by a ``Z``. Times of another zone stand alone, but for the hour that a change of clocks repeats: it has
+    its offset.
+
+    >>> from zoneinfo import ZoneInfo
+    >>> at = datetime(2026, 10, 25, 0, 30, tzinfo=UTC)
+    >>> [format_minute(at + timedelta(hours=hours), ZoneInfo("Europe/Berlin")) for hours in (0, 1, 2)]
+    ['2026-10-25 02:30+02:00', '2026-10-25 02:30+01:00', '2026-10-25 03:30']
+    >>> format_minute(at)
+    '2026-10-25 00:30Z'
+    """
+    if at is None:
+        return ""
+    local = in_zone(at, zone)
+    if local.year < _FIRST_YEAR:
+        return ""
+    if local.tzinfo is UTC:
+        return f"{local:%Y-%m-%d %H:%M}Z"
+    earlier, later = local.replace(fold=0).utcoffset(), local.replace(fold=1).utcoffset()
+    repeated = earlier is not None and later is not None and earlier > later
+    return f"{local:%Y-%m-%d %H:%M%:z}" if repeated else f"{local:%Y-%m-%d %H:%M}"

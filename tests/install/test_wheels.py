@@ -153,11 +153,12 @@ def test_installed_commands_need_no_checkout(installed: Venv) -> None:
     assert (installed.home / "exported/manifest.json").exists()
 
 
-def test_the_client_by_itself_brings_httpx_and_pydantic_alone(client: Venv) -> None:
+def test_the_client_by_itself_brings_httpx_pydantic_and_tzdata_alone(client: Venv) -> None:
     brought = client.packages() - {"pip", "setuptools", "vicw-client", "vicw-shared"}
-    assert {"httpx", "pydantic"} <= brought
+    needed = {"httpx", "pydantic", "tzdata"}
+    assert needed <= brought
     own = {"anyio", "certifi", "h11", "httpcore", "idna", "sniffio"}
-    assert brought - {"httpx", "pydantic"} - own <= {
+    assert brought - needed - own <= {
         "annotated-types",
         "pydantic-core",
         "typing-extensions",

@@ -46,7 +46,7 @@ class WindowCore:
         self.degraded: str | None = None
         self.closed = False
         self._meter = TokenMeter(options.count_tokens, options.message_tokens)
-        self._form = MemoryForm(options.template, options.memory_role, options.context)
+        self._form = MemoryForm(options.template, options.memory_role, options.context, options.zone)
         self._clock = clock
         self._spool = Spool(Path(options.spool), options.context, options.flow_id) if options.spool else None
         self._turns = list(self._spool.turns.values()) if self._spool else []

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 
 from vicw_client.window.tokens import Message, TokenMeter
 from vicw_shared.clock import format_minute
@@ -30,11 +31,12 @@ _MARK = re.compile(r"<(?=\s*/?\s*memory\b)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class MemoryForm:
-    """Form of the message. Results of ``context`` do not name it."""
+    """Form of the message. Results of ``context`` do not name it; times are told in ``zone``."""
 
     template: str
     role: str
     context: str
+    zone: tzinfo = UTC
 
     def write(self, text: str) -> Message:
         """Return the message. The text cannot close the ``<memory>`` quotation around it."""
@@ -59,7 +61,7 @@ def write_memory(
     results = [result for result in answer.results if result.id not in known]
     if not results:
         return None
-    heads = [_MemoryLines((result.rank, 0), _head(result, form.context)) for result in results]
+    heads = [_MemoryLines((result.rank, 0), _head(result, form)) for result in results]
     neighbours = [piece for result in results for piece in _neighbours(result, answer, known)]
     best, remaining = heads[0], room - meter.cost(form.write(""))
     if _cost(best, meter) > remaining:
@@ -110,11 +112,12 @@ def _cost(piece: _MemoryLines, meter: TokenMeter) -> int:
     return meter.count(piece.text + "\n")
 
 
-def _head(result: Result, context: str) -> str:
-    elsewhere = result.context if result.context != context else None
+def _head(result: Result, form: MemoryForm) -> str:
+    elsewhere = result.context if result.context != form.context else None
     # A name that is the beginning of the text adds nothing.
     name = None if result.text.startswith(result.name.rstrip(_ELLIPSIS)) else result.name
-    facts = dict.fromkeys(fact for fact in (elsewhere, format_minute(result.timestamp), name, result.speaker) if fact)
+    at = format_minute(result.timestamp, form.zone)
+    facts = dict.fromkeys(fact for fact in (elsewhere, at, name, result.speaker) if fact)
     texts = [result.text, *(passage.text for passage in result.passages)]
     return f"[{' · '.join(facts) or 'undated'}] " + f" {_ELLIPSIS} ".join(map(_outdented, texts))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,11 @@ class WindowOptions:
     def low_mark(self) -> float:
         """Tokens that remain after offloading."""
         return (0.7 * self.offload_at if self.offload_to is None else self.offload_to) * self.budget
+
+    @property
+    def zone(self) -> tzinfo:
+        """The zone of the questions, as ``retrieve`` gives it."""
+        return RetrieveRequest.model_validate({"query": "a question", **self.retrieve}).zone
 
     def _wrong_numbers(self) -> Iterator[FieldProblem]:
         if self.window_tokens < 1:

@@ -27,7 +27,7 @@ from vicw_retrieval.synthesis.page import TextMeter, require_room
 from vicw_retrieval.synthesis.results import graph_to_wire, to_results
 from vicw_retrieval.synthesis.text import write_text
 from vicw_retrieval.temporal.query_analyzer import TimeAnalysis, analyse_time
-from vicw_shared.clock import now
+from vicw_shared.clock import in_zone, now
 from vicw_shared.errors import OverloadedError, UnavailableError
 from vicw_shared.ports import Audience, Scope
 from vicw_shared.settings import LimitSettings
@@ -108,8 +108,8 @@ async def _answer(
         scope = await with_viewer_identities(ports.graph, scope)
     time = TimeAnalysis()
     if ports.settings.time_boost:
-        with stages.isolate(TIME):  # with the offset of the asker's time: "today" is the asker's day
-            time = analyse_time(request.query, request.query_time or scope.judged_at)
+        with stages.isolate(TIME):  # in the asker's zone: "today" is the asker's day
+            time = analyse_time(request.query, in_zone(request.query_time or scope.judged_at, request.zone))
     found = await find_items(request, scope, time, ports, stages)
     refined = await refine(request, scope, found, time, ports, stages)
     expanded = await expand_results(request, scope, refined.top, refined.associates, ports, stages, again=again)
@@ -136,7 +136,8 @@ async def _synthesize(
         items = {**around.nodes, **{part.uid: part for part in parts.values()}}
         if scope.audience is not None:  # steps count invisible items, too
             results = [result.model_copy(update={"flow_step": None}) for result in results]
-        written = write_text(results, items, around, TextMeter.of(request.budget), request.template)
+        meter = TextMeter.of(request.budget)
+        written = write_text(results, items, around, meter, request.template, request.zone)
         graph = graph_to_wire(results, around)
     degraded = tuple(sorted(set(stages.degraded)))
     for part in degraded:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 
 from vicw_embedding.process.supervisor import EmbeddingProcess
 from vicw_ingest.api import create_router as ingest_router
@@ -30,7 +30,8 @@ Errors are RFC 9457 problem documents that name the field and the fix. Every ans
 
 
 def create_standalone_app(standalone: Standalone) -> FastAPI:
-    """Return the application over ``standalone``, which it closes at the end. Until that is open, requests get 503."""
+    """Return the application over ``standalone``, which it closes at the end. Until that is open, requests wait for
+    it, and get 503 after ten seconds."""
     app, add_operations = create_starting_app(standalone)
     add_operations()
     return app
@@ -82,8 +83,9 @@ def create_starting_app(standalone: Standalone) -> tuple[FastAPI, Callable[[], N
         more_metrics=standalone.embedding_metrics,
     )
 
-    app.include_router(ingest_router(standalone.ingest_ports, gate))
-    app.include_router(retrieval_router(standalone.retrieval_ports, gate))
+    opened = [Depends(standalone.opening.wait)]
+    app.include_router(ingest_router(standalone.ingest_ports, gate), dependencies=opened)
+    app.include_router(retrieval_router(standalone.retrieval_ports, gate), dependencies=opened)
 
     @app.post("/admin/{name:path}", include_in_schema=False)
     async def post_too_early(name: str) -> None:

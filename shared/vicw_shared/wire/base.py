@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from typing import Annotated, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
@@ -54,6 +55,14 @@ def _utc(value: datetime) -> datetime:
         raise PydanticCustomError("timestamp_range", "is outside the years 0001 to 9999 in UTC") from None
 
 
+def _time_zone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # also for a folder of the database, and for a path
+        raise PydanticCustomError("time_zone", "is no time zone of the IANA database") from None
+    return name
+
+
 RawText = Annotated[str, AfterValidator(_storable)]
 """Text that is returned unchanged: ids, tags."""
 
@@ -68,6 +77,9 @@ Timestamp = Annotated[datetime, BeforeValidator(_datetime_text), AfterValidator(
 
 ZonedTimestamp = Annotated[datetime, BeforeValidator(_datetime_text), AfterValidator(_zoned)]
 """RFC 3339 text with a zone, which is kept, since it defines day boundaries."""
+
+TimeZone = Annotated[str, AfterValidator(_time_zone)]
+"""Name of a zone of the IANA database, such as Europe/Berlin."""
 
 StrictInt = Annotated[int, Field(strict=True)]
 StrictBool = Annotated[bool, Field(strict=True)]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import UTC, timedelta, tzinfo
 from enum import StrEnum
 from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo
 
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
 from vicw_shared.model import Label, Sensitivity
 from vicw_shared.wire.answer_format import Budget, Template
-from vicw_shared.wire.base import Id, Message, Prose, StrictBool, StrictInt, Timestamp, ZonedTimestamp
+from vicw_shared.wire.base import Id, Message, Prose, StrictBool, StrictInt, Timestamp, TimeZone, ZonedTimestamp
 from vicw_shared.wire.explanation import Explanation
 
 
@@ -21,6 +23,7 @@ class Viewer(Message):
     chat: Literal["private", "group"] = "private"
     context: Id | None = Field(None, description="The viewer's own context: non-portable items are seen only there")
     participants: tuple[Id, ...] = ()
+    timezone: TimeZone | None = Field(None, description="Of `/retrieve`: the zone where the request names none")
 
 
 class TagFilter(Message):
@@ -70,7 +73,13 @@ class RetrieveRequest(Message):
     known_at: Timestamp | None = Field(None, description="What was known then")
     query_time: ZonedTimestamp | None = Field(
         None,
-        description="The caller's current time; its offset defines day boundaries; default: the server's time in UTC",
+        description="The caller's current time; default: the server's time in UTC. Its offset defines day boundaries, "
+        "and `text` tells times in it, unless there is a `timezone`",
+    )
+    timezone: TimeZone | None = Field(
+        None,
+        description="The asker's zone, such as Europe/Berlin, with its changes of clocks: it defines days, and "
+        "`text` tells times in it; default: that of `viewer`, then the offset of `query_time`, then UTC",
     )
     channels: Annotated[tuple[Channel, ...], Field(min_length=1)] | None = Field(
         None, description="Only these channels; null: all"
@@ -79,6 +88,16 @@ class RetrieveRequest(Message):
     budget: Budget = Budget()
     template: Template = Template()
     explain: StrictBool = False
+
+    @property
+    def zone(self) -> tzinfo:
+        """The asker's zone: whose days "today" and "yesterday" are, and in which times are told."""
+        if name := self.timezone or (self.viewer.timezone if self.viewer is not None else None):
+            zone: tzinfo | None = ZoneInfo(name)
+        else:
+            zone = self.query_time.tzinfo if self.query_time is not None else None
+        # A zone without changes of clocks has an offset without a date.
+        return UTC if zone is None or zone.utcoffset(None) == timedelta(0) else zone
 
 
 class Task(StrEnum):

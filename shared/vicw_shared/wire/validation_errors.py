@@ -21,6 +21,7 @@ _FIXES = {
     "enum": "Use one of the values listed",
     "literal_error": "Use one of the values listed",
     "places": "Correct the placeholders in braces",
+    "time_zone": "Send a name such as Europe/Berlin, or leave it out for UTC",
     "budget": "Leave one of them out",
 }
 _OWN_WORDING = {

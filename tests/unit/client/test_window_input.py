@@ -89,6 +89,7 @@ def test_a_time_without_a_zone_is_refused(open_window: Open) -> None:
         ({"item": {"sensitivity": "secret"}}, "item.sensitivity"),
         ({"item": {"id": "mine"}}, "item.id"),
         ({"retrieve": {"limit": 0}}, "retrieve.limit"),
+        ({"retrieve": {"timezone": "Europe/Berlim"}}, "retrieve.timezone"),
         ({"retrieve": {"query": "mine"}}, "retrieve.query"),
     ],
 )

@@ -49,8 +49,27 @@ def test_a_memory_line_names_time_speaker_and_any_other_context() -> None:
     turn = result_of(1, "She moves to Lisbon.", id="a", speaker="Ana", timestamp="2026-01-19T10:00:00Z")
     page = result_of(2, "Use the ring buffer.", id="b", name="Queues", context="Project")
     assert (
-        told([turn, page]) == "[2026-01-19 10:00 · Ana] She moves to Lisbon.\n[Project · Queues] Use the ring buffer."
+        told([turn, page]) == "[2026-01-19 10:00Z · Ana] She moves to Lisbon.\n[Project · Queues] Use the ring buffer."
     )
+
+
+@pytest.mark.parametrize(
+    ("asked", "at"),
+    [
+        ({}, "2026-01-19 22:00Z"),
+        ({"timezone": "Asia/Kolkata"}, "2026-01-20 03:30"),
+        ({"viewer": {"user": "ana", "timezone": "Asia/Kolkata"}}, "2026-01-20 03:30"),
+    ],
+)
+def test_what_is_recalled_is_told_in_the_zone_of_the_questions(
+    open_window: Open, vicw: FakeVicw, asked: dict[str, Any], at: str
+) -> None:
+    told_before = {"id": "a", "text": "She moves to Lisbon.", "speaker": "Ana", "timestamp": "2026-01-19T22:00:00Z"}
+    vicw.items = {"a": told_before}
+    window = open_window(retrieve=asked, memory_share=0.5, offload_at=0.4, offload_to=0.2, template="{memory}")
+    say(window, 1, 3)
+    messages = window("ask", "Who moves to Lisbon.")
+    assert f"[{at} · Ana] She moves to Lisbon." in messages[-2]["content"]
 
 
 def test_a_nested_list_keeps_its_levels() -> None:

@@ -102,8 +102,16 @@ def test_retrieve_imports_neither_the_server_nor_the_client(url: str) -> None:
     modules, shown = imported("retrieve", "why did the deploy fail", "--url", url)
     assert not modules & (_SERVER_STACK | _CLIENT_STACK)
     assert not {name for name in modules if name.startswith(("vicw_ingest", "vicw_retrieval", "vicw_stores"))}
-    assert "1. a note c · event · 2026-01-02 10:00 · note[1] · 0.500\nThe deploy failed.\ufffd\n" in shown
+    assert "1. a note c · event · 2026-01-02 10:00Z · note[1] · 0.500\nThe deploy failed.\ufffd\n" in shown
     assert "← CAUSED the cause" in shown
+
+
+@pytest.mark.process
+def test_retrieve_asks_and_tells_in_the_zone_that_is_named(url: str, handler: type[_Handler]) -> None:
+    modules, shown = imported("retrieve", "why did the deploy fail", "--timezone", "Asia/Kolkata", "--url", url)
+    assert not modules & (_SERVER_STACK | _CLIENT_STACK)
+    assert handler.seen["body"]["timezone"] == "Asia/Kolkata"
+    assert "1. a note c · event · 2026-01-02 15:30 · note[1] · 0.500\n" in shown
 
 
 @pytest.mark.process

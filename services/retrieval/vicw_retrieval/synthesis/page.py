@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
 from typing import Self
 
 from vicw_shared.clock import format_minute
@@ -143,13 +144,13 @@ def require_room(template: Template, meter: TextMeter) -> None:
     raise InvalidInputError(problem)
 
 
-def write_result(template: str, result: Result) -> str:
-    """Return a result in a template. Unknown values are the empty string."""
+def write_result(template: str, result: Result, zone: tzinfo = UTC) -> str:
+    """Return a result in a template, with its time in ``zone``. Unknown values are the empty string."""
     values = {
         "rank": str(result.rank),
         "id": result.id or result.source or result.uid,
         "speaker": result.speaker or "",
-        "date": format_minute(result.timestamp),
+        "date": format_minute(result.timestamp, zone),
         "context": result.context,
         "domain": result.domain,
         "flow": result.flow_id or "",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 
 from vicw_retrieval.causal_chains.chain_search import certainty_of
 from vicw_retrieval.causal_chains.model import CausalPath, CausalPathEdge, ChainDirection
@@ -36,12 +36,12 @@ _ELLIPSIS = "…"
 _HEADS = {ChainDirection.BACK: ("why", " ← "), ChainDirection.FORWARD: ("what it led to", " → ")}
 
 
-def render_chain(chain: CausalPath, around: Neighbourhood) -> tuple[str, str]:
-    """Return a chain as one line, and as the line with the proof of each step below it."""
+def render_chain(chain: CausalPath, around: Neighbourhood, zone: tzinfo) -> tuple[str, str]:
+    """Return a chain as one line, and as the line with the proof of each step below it, times in ``zone``."""
     word, arrow = _HEADS[chain.direction]
     end = "" if chain.complete else f"{arrow}{_ELLIPSIS}"
     line = f"    {word}: {arrow.join(_names(chain, around))}{end} (certainty {chain.certainty:.2g})"
-    return line, "\n".join([line, *dict.fromkeys(_proof(step) for step in chain.steps if step.quote)])
+    return line, "\n".join([line, *dict.fromkeys(_proof(step, zone) for step in chain.steps if step.quote)])
 
 
 def _names(chain: CausalPath, around: Neighbourhood) -> Iterator[str]:
@@ -58,15 +58,14 @@ def _name(node: Node, around: Neighbourhood) -> str:
     return text if len(text) <= _NAME_CHARS else text[: _NAME_CHARS - 1] + _ELLIPSIS
 
 
-def _proof(step: CausalPathEdge) -> str:
+def _proof(step: CausalPathEdge, zone: tzinfo) -> str:
     source_item = step.source_item
     facts = [f"certainty {certainty_of(step.edge):.2g}"]
     if source_item is not None:
         source = source_item.source_id or source_item.source
         facts += [f"id {source}"] if source else []
-        facts += [
-            fact for fact in (source_item.speaker, source_item.domain, format_minute(source_item.timestamp)) if fact
-        ]
+        at = format_minute(source_item.timestamp, zone)
+        facts += [fact for fact in (source_item.speaker, source_item.domain, at) if fact]
     return f'        "{step.quote}" ({" · ".join(facts)})'
 
 
@@ -168,18 +167,25 @@ class WrittenText:
 
 
 def write_text(
-    results: Sequence[Result], items: Mapping[str, Node], around: Neighbourhood, meter: TextMeter, template: Template
+    results: Sequence[Result],
+    items: Mapping[str, Node],
+    around: Neighbourhood,
+    meter: TextMeter,
+    template: Template,
+    zone: tzinfo,
 ) -> WrittenText:
     """Return text within the meter's limit, and what did not fit.
 
     Results get 70 % first, their neighbourhood 30 %; each may use what the other leaves. The best result is always in
     it, cut if necessary. Results of one thread stand together, in its order, at the place of the best of them;
-    ``items`` are the results' nodes, by uid.
+    ``items`` are the results' nodes, by uid. Times are told in ``zone``.
     """
     page = TextPage(meter, meter.limit - meter.size(fill_text(template, "")))
     as_result = template.result or RESULT
-    anchors = [TextBlock(r.rank, 0, write_result(as_result, r)) for r in results if r.kind == "anchor"]
-    associates = {r.node: TextBlock(r.rank, 0, write_result(as_result, r)) for r in results if r.kind == "associative"}
+    anchors = [TextBlock(r.rank, 0, write_result(as_result, r, zone)) for r in results if r.kind == "anchor"]
+    associates = {
+        r.node: TextBlock(r.rank, 0, write_result(as_result, r, zone)) for r in results if r.kind == "associative"
+    }
     for best in anchors[:1]:
         page.begin(best)
     shown_edges: set[str] = set()
@@ -189,7 +195,7 @@ def write_text(
         ranks = page.ranks
         page.fill((anchor for anchor in anchors if anchor.rank not in ranks), share)
         new = page.ranks - before
-        shown_edges |= _write_chains(page, around, new)
+        shown_edges |= _write_chains(page, around, new, zone)
         shown = [result for result in results if result.rank in new]
         _write_surrounding_lines(
             page, shown, around, shown_edges, shown_nodes, associates, speaks=writes_speaker(as_result)
@@ -205,11 +211,11 @@ def write_text(
     )
 
 
-def _write_chains(page: TextPage, around: Neighbourhood, ranks: Collection[int]) -> set[str]:
+def _write_chains(page: TextPage, around: Neighbourhood, ranks: Collection[int], zone: tzinfo) -> set[str]:
     """Add chains of results in order while they fit, without proofs if need be; return their edges."""
     shown_edges: set[str] = set()
     for number, chain in enumerate((chain for chain in around.chains if chain.rank in ranks), start=1):
-        line, block = render_chain(chain, around)
+        line, block = render_chain(chain, around, zone)
         if any(page.fill([TextBlock(chain.rank, number, text)]) for text in (block, line)):
             shown_edges |= {step.edge.id for step in chain.steps}
         else:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
 
+from vicw_retrieval.temporal.order import TimeOrder, order_in
+from vicw_retrieval.temporal.recurrence import Recurrence
 from vicw_retrieval.temporal.spans import TimeSpan, spans_of
-from vicw_retrieval.temporal.time_expressions import phrases_in
+from vicw_retrieval.temporal.time_expressions import is_about_coming, phrases_in
 
 
 class ReferenceSide(StrEnum):
@@ -21,11 +23,30 @@ class ReferenceSide(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class DayOffset:
+    """Days counted from the day of an event: [``first``, ``end``), 0 is the event's own day.
+
+    The day before is [-1, 0), two days after [2, 3), the week after [1, 8).
+    """
+
+    first: int
+    end: int
+
+    def window(self, event_at: datetime, zone: tzinfo) -> tuple[datetime, datetime]:
+        """Return [start, end) in UTC: whole days of ``zone``, of 23 or 25 hours where its clocks change.
+
+        Raises OverflowError at the ends of time.
+        """
+        day = event_at.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
+        return (day + timedelta(self.first)).astimezone(UTC), (day + timedelta(self.end)).astimezone(UTC)
+
+
+@dataclass(frozen=True, slots=True)
 class EventReference:
     """An event by which a question gives a time.
 
     ``confidence`` in [0, 1]: .5 after "since", "when", "once" and "while", which may mean why or whether; otherwise .9
-    if the question asks what happened, else .7.
+    if the question asks what happened, else .7. With an ``offset`` the question means these days and no others.
     """
 
     direction: ReferenceSide
@@ -34,13 +55,35 @@ class EventReference:
     text: str
     begins: int
     """Position of ``text`` in the question."""
+    offset: DayOffset | None = None
 
 
 _LEAD = re.compile(
     r"\b(?:(?P<after>after|following|since|once)|(?P<before>before|prior\ to|leading\ up\ to|until)"
-    r"|(?P<during>during|when|while|at\ the\ time\ of|in\ the\ middle\ of))\b[ ]",
+    r"|(?P<during>during|when|while|(?:at|around|about)\ the\ time\ (?:of|that|when)|(?:right\ )?around"
+    r"|in\ the\ middle\ of))\b[ ]",
     re.VERBOSE | re.IGNORECASE,
 )
+
+
+_OFFSET = re.compile(
+    r"""(?:\bthe\ (?P<whole>day|night|evening|morning|afternoon|week|month|year)
+    |\b(?P<count>\d{1,3}|a|an|one|two|three|four|five|six|seven|eight|nine|ten|a\ couple\ of|a\ few)
+      \ (?P<unit>day|night|week|month|year)s?)\ $""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Days, weeks and the like before "before" and "after"."""
+
+
+_COUNTS = {word: number for number, word in enumerate("a one two three four five six seven eight nine ten".split())} | {
+    "a": 1,
+    "an": 1,
+    "a couple of": 2,
+    "a few": 3,
+}
+_UNIT_DAYS = {"week": 7, "month": 30, "year": 365}
+_SOME_DAYS = 3
+"""Days to each side of "around the time of" an event."""
 
 
 _START = re.compile(
@@ -128,7 +171,10 @@ def _anchors(query: str, taken: Sequence[tuple[int, int]]) -> Iterator[EventRefe
         phrase = _phrase(query[:limit], place)
         times_end = max((end for _, end in taken if end <= begins), default=0)  # "last week" is no part of "week after"
         before = query[max(times_end, begins - 40) : lead.end() - 1]
-        if not phrase or _START.match(phrase) is None or _NO_EVENT.match(phrase) or _PARTICLE.search(before):
+        counted = _OFFSET.search(query[max(times_end, begins - 40) : begins])
+        if not phrase or _START.match(phrase) is None or _NO_EVENT.match(phrase):
+            continue
+        if counted is None and _PARTICLE.search(before):
             continue
         word = lead[0].strip().lower()
         if word in {"when", "while"} and (_AUXILIARY.match(phrase) or (word == "when" and _inner_question(before))):
@@ -136,9 +182,27 @@ def _anchors(query: str, taken: Sequence[tuple[int, int]]) -> Iterator[EventRefe
         over = place + len(phrase)
         side = next(ReferenceSide(name) for name, value in lead.groupdict().items() if value)
         confidence = 0.5 if word in {"since", "when", "once", "while"} else 0.7
-        yield EventReference(
-            side, phrase, 0.9 if asks_what_happened and confidence > 0.5 else confidence, query[begins:over], begins
-        )
+        offset = None
+        if word.endswith("around") or word.startswith(("around", "about")):
+            offset = DayOffset(-_SOME_DAYS, _SOME_DAYS + 1)
+        elif side is not ReferenceSide.DURING and counted is not None:
+            offset = _offset(counted, side)
+            begins -= len(counted[0])
+        sure = 0.9 if offset is not None or (asks_what_happened and confidence > 0.5) else confidence
+        yield EventReference(side, phrase, sure, query[begins:over], begins, offset)
+
+
+def _offset(counted: re.Match[str], side: ReferenceSide) -> DayOffset:
+    """Return the days that are meant by a count before "before" or "after"."""
+    words = {name: value.lower() for name, value in counted.groupdict().items() if value}
+    if "whole" in words:
+        length = _UNIT_DAYS.get(words["whole"], 1)
+        return DayOffset(1, 1 + length) if side is ReferenceSide.AFTER else DayOffset(-length, 0)
+    length = _UNIT_DAYS.get(words["unit"], 1)
+    count = int(words["count"]) if words["count"].isdigit() else _COUNTS[words["count"]]
+    away, margin = count * length, max(length // 2, 1 if words["count"] == "a few" else 0)
+    middle = away if side is ReferenceSide.AFTER else -away
+    return DayOffset(middle - margin, middle + margin + 1)
 
 
 def _phrase(query: str, place: int) -> str:
@@ -206,9 +270,17 @@ class TimeAnalysis:
     """Whether nothing but a span of time selects ("what did we discuss 10 minutes ago?")."""
     by_time: bool = False
     """Whether only times and events select, no conditions ("why does it fail when I call it?")."""
+    order: TimeOrder | None = None
+    """The first or the last in time is asked for; its words say nothing of what is searched for."""
+    recurrence: Recurrence | None = None
+    """Days of the week or hours that come again; an item's time must be one of them, and in the spans, if any."""
+    zone: tzinfo = UTC
+    """Zone of the asker, in which days are counted."""
+    ahead: bool = False
+    """Whether the question is about what is still to come ("what will we do on Monday?")."""
 
     def __bool__(self) -> bool:
-        return bool(self.spans or self.event_references)
+        return bool(self.spans or self.event_references or self.order or self.recurrence)
 
     def is_over(self, now: datetime) -> bool:
         """Return whether a time is over by ``now``, or an event is named: "today" and "since" go on."""
@@ -244,7 +316,15 @@ def analyse_time(query: str, asked_at: datetime) -> TimeAnalysis:
     tells_when = bool(spans) or any(anchor.confidence >= _SURE_EVENT for anchor in anchors)
     tells_when = tells_when or (bool(anchors) and _PAST.search(read) is not None)
     alone = sure and not anchors and not says_more
-    return TimeAnalysis(tuple(spans), tuple(anchors), alone, tells_when and not says_more)
+    return TimeAnalysis(
+        tuple(spans),
+        tuple(anchors),
+        alone,
+        tells_when and not says_more,
+        order=order_in(read),
+        zone=asked_at.tzinfo,
+        ahead=is_about_coming(read),
+    )
 
 
 def _selects_more(rest: str) -> bool:

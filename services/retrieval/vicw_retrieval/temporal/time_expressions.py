@@ -85,9 +85,7 @@ def phrases_in(query: str, asked_at: datetime) -> list[TimeExpression]:
 
     A month or weekday without a year is the last one begun by ``asked_at``, unless the question is about the future.
     """
-    future = is_about_future(query) and not re.match(
-        r"\W*(?:what|where|who|when|why|how)\ (?:did|was|were|had)\b", query, re.I
-    )
+    future = is_about_coming(query)
     times = list(_question_times(query, asked_at, future))
     for time in times_in(query, asked_at, ahead=future):
         # In a question about the past, "in three months" is a duration.
@@ -107,6 +105,14 @@ def phrases_in(query: str, asked_at: datetime) -> list[TimeExpression]:
     for phrase in sorted(kept, key=lambda one: one.begins):
         times.append(_at_hour(phrase, query, times[-1].ends if times else 0))
     return times
+
+
+def is_about_coming(query: str) -> bool:
+    """Return whether a question is about what is still to come."""
+    return is_about_future(query) and _ASKS_PAST.match(query) is None
+
+
+_ASKS_PAST = re.compile(r"\W*(?:what|where|who|when|why|how)\ (?:did|was|were|had)\b", re.IGNORECASE)
 
 
 def _at_hour(phrase: TimeExpression, query: str, over: int) -> TimeExpression:

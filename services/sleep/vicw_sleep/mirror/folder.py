@@ -18,7 +18,7 @@ from vicw_shared.errors import SettingsError, StateConflictError, StorageFullErr
 from vicw_sleep.mirror.relocation import MARKER, is_hardly_begun, manifest_of, move_foreign_files, remove
 
 SETTING = "VICW_MIRROR_PATH"
-_FORMAT = 2
+_FORMAT = 3
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _AT_FDCWD, _EXCHANGE = -100, 2
 

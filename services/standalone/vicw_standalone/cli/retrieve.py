@@ -9,13 +9,15 @@ import json
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Annotated, Any
+from zoneinfo import ZoneInfo
 
 import typer
 from rich.markup import escape
 
 from vicw_runtime.console import err, harmless, out
+from vicw_shared.clock import format_minute
 from vicw_standalone.terminal.one_request import post
 from vicw_standalone.terminal.server_client import UrlOption, server
 
@@ -37,6 +39,10 @@ def retrieve(
         int | None, typer.Option(help="Budget of the answer's text, in characters. \\[default: 8000]", min=1)
     ] = None,
     tokens: Annotated[int | None, typer.Option(help="The same budget in tokens of three bytes each.", min=1)] = None,
+    timezone: Annotated[
+        str | None,
+        typer.Option(help="Your time zone, such as Europe/Berlin, for days and for times. \\[default: UTC]"),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the server's answer as JSON.")] = False,
     text: Annotated[bool, typer.Option("--text", help="Print only the text for a prompt.")] = False,
     url: UrlOption = None,
@@ -49,6 +55,7 @@ def retrieve(
         "limit": limit,
         "tags": {"all": tag or []},
         "budget": {"chars": chars, "tokens": tokens},
+        **({"timezone": timezone} if timezone else {}),
     }
     answer = post("/retrieve", question, url)
     if answer is None:  # the client tries again, and says what is wrong
@@ -59,7 +66,7 @@ def retrieve(
     elif text:
         print(harmless(answer["text"]) if sys.stdout.isatty() else answer["text"])
     else:
-        _print_answer(answer)
+        _print_answer(answer, ZoneInfo(timezone) if timezone else UTC)
     if not answer["results"]:
         err.print(_nothing_found(context=[context], domain=[domain], tag=tag or []), markup=False)
 
@@ -72,10 +79,10 @@ def _nothing_found(**filters: Sequence[str | None]) -> str:
     return f"Nothing found with {' '.join(options)}. Check the spelling, or remove filters"
 
 
-def _print_answer(answer: Mapping[str, Any]) -> None:
+def _print_answer(answer: Mapping[str, Any], zone: tzinfo) -> None:
     nodes = {node["uid"]: node for node in answer["graph"].get("nodes", ())}
     for result in answer["results"]:
-        _print_result(result, nodes)
+        _print_result(result, nodes, zone)
     intent = answer["intent"]
     narrowed = ", searched only there" if intent["filtered"] else ""
     count = "1 result" if len(answer["results"]) == 1 else f"{len(answer['results'])} results"
@@ -90,9 +97,10 @@ def _print_answer(answer: Mapping[str, Any]) -> None:
         err.print(f"[yellow]left out: {escape(', '.join(degraded))}[/]")
 
 
-def _print_result(result: Mapping[str, Any], nodes: Mapping[str, Mapping[str, Any]]) -> None:
+def _print_result(result: Mapping[str, Any], nodes: Mapping[str, Mapping[str, Any]], zone: tzinfo) -> None:
     timestamp = result.get("timestamp")
-    shown_time = f" · {datetime.fromisoformat(timestamp):%Y-%m-%d %H:%M}" if timestamp else ""
+    at = format_minute(datetime.fromisoformat(timestamp), zone) if timestamp else ""
+    shown_time = f" · {at}" if at else ""
     out.print(
         f"[bold cyan]{result['rank']}.[/] [bold]{_shown(result['name'])}[/] [dim]{_shown(result['context'])} · "
         f"{_shown(result['subtype'])}{shown_time} · {_shown(result.get('id') or result['uid'])} · "

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from vicw_shared.clock import format_minute
 from vicw_shared.model import Label
 from vicw_shared.text import fold_case
 from vicw_shared.wire.graph import GraphAnswer, WalkedNode
@@ -165,7 +166,7 @@ def _box(node: WalkedNode, *, start: bool, person: bool, what: str | None) -> Bo
         what,
         node.speaker if _is_item_event(node) else None,
         _when(node),
-        f"until {end:%Y-%m-%d %H:%M}" if end else None,
+        f"until {format_minute(end)}" if end else None,
     ]
     lines = [", ".join(filter(None, head)), _cut(_shown_name(node), _NAME_CHARS)]
     return Box(PERSON if person else _shape(node), [line for line in lines if line], marks)
@@ -178,9 +179,7 @@ def _shown_name(node: WalkedNode) -> str:
 
 
 def _when(node: WalkedNode) -> str | None:
-    if not _is_item_event(node) or node.timestamp is None or node.timestamp.year < 1000:
-        return None
-    return f"{node.timestamp:%Y-%m-%d %H:%M}"
+    return format_minute(node.timestamp) if _is_item_event(node) else None
 
 
 def _is_item_event(node: WalkedNode) -> bool:

@@ -44,7 +44,7 @@ async def test_results_of_a_flow_stand_together_in_order_of_time(memory: Memory)
     written = re.findall(r"^\[\d+\] .*id (\w+)$", answer.text, re.MULTILINE)
     assert written == ["c1", "c2", "c3", "log"]
     assert (
-        "[1] harbour · general · message · Ana · 2026-03-03 10:00 · id c3\nThose of the north harbour." in answer.text
+        "[1] harbour · general · message · Ana · 2026-03-03 10:00Z · id c3\nThose of the north harbour." in answer.text
     )
 
 
@@ -68,7 +68,7 @@ async def test_the_speaker_is_written_even_if_the_context_shares_the_name(memory
     said = {"id": "a", "text": "The caravan is sold.", "speaker": "Ana", "timestamp": "2026-01-01T00:00:00Z"}
     await memory.ingest(said, context="Ana", domain="general")
     head = (await memory.retrieve("caravan")).text.splitlines()[0]
-    assert head == "[1] Ana · general · message · Ana · 2026-01-01 00:00 · id a"
+    assert head == "[1] Ana · general · message · Ana · 2026-01-01 00:00Z · id a"
 
 
 async def test_the_callers_template_wraps_the_results(memory: Memory) -> None:
@@ -82,9 +82,9 @@ async def test_the_callers_template_wraps_the_results(memory: Memory) -> None:
     answer = await memory.retrieve("which harbour lights?", expand={"hops": 0}, template=template)
     assert answer.text == (
         "You remember:\n"
-        "- 2026-03-01 10:00 Ana (c1, general): The harbour lights went out. {x\n"
-        "- 2026-03-02 10:00 Ben (c2, general): Which harbour lights? {x\n"
-        "- 2026-03-03 10:00 Ana (c3, general): Those of the north harbour. {x\n"
+        "- 2026-03-01 10:00Z Ana (c1, general): The harbour lights went out. {x\n"
+        "- 2026-03-02 10:00Z Ben (c2, general): Which harbour lights? {x\n"
+        "- 2026-03-03 10:00Z Ana (c3, general): Those of the north harbour. {x\n"
         "Answer."
     )
 

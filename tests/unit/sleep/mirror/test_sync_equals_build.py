@@ -93,7 +93,7 @@ async def test_a_mirror_shows_a_macro_event_with_proofs_until_restored(store: Pa
         text = everything(tmp_path / "m")
         assert "Ana asks,\nBob answers" in text
         assert text.count("\n## [") == 3
-        assert "\n2025-03-01 12:00 to 2025-03-01 12:02 · macro · " in text
+        assert "\n2025-03-01 12:00Z to 2025-03-01 12:02Z · macro · " in text
         for number in range(3):
             assert f"> [!quote]- \\[t{number}\\]" in text
             assert f"> word{number} was said" in text

@@ -78,7 +78,7 @@ def test_draw_renders_a_cause_as_a_mermaid_flowchart() -> None:
     )
     assert draw(found) == (
         "flowchart LR\n"
-        '    n0["Ana, 2026-01-19 10:00<br/>The build broke, since the lock file was stale."]:::event\n'
+        '    n0["Ana, 2026-01-19 10:00Z<br/>The build broke, since the lock file was stale."]:::event\n'
         '    n1("The lock file was stale"):::statement\n'
         '    n2("The build broke"):::statement\n'
         '    n3(["Ana"]):::person\n'
@@ -115,8 +115,8 @@ def test_kinship_edges_are_drawn() -> None:
 def test_past_statements_are_drawn_with_their_end() -> None:
     old = message("old", "Ana lives in Lisbon.") | {"valid_to": AT, "retired_at": AT}
     chart = read(draw(answer([message("new", "Ana lives in Porto."), old], [edge("new", "SUPERSEDES", "old")], "new")))
-    assert chart.kinds["Ana, 2026-01-19 10:00, until 2026-01-19 10:00\nAna lives in Lisbon."] == {"event", "past"}
-    assert chart.kinds["Ana, 2026-01-19 10:00\nAna lives in Porto."] == {"event", "start"}
+    assert chart.kinds["Ana, 2026-01-19 10:00Z, until 2026-01-19 10:00Z\nAna lives in Lisbon."] == {"event", "past"}
+    assert chart.kinds["Ana, 2026-01-19 10:00Z\nAna lives in Porto."] == {"event", "start"}
 
 
 def test_a_statement_without_a_cause_is_drawn_in_its_items_box() -> None:
@@ -133,7 +133,7 @@ def test_a_statement_without_a_cause_is_drawn_in_its_items_box() -> None:
     ]
     people = [node(name, "Entity", subtype="person") for name in ("Ana", "Ben")]
     chart = read(draw(answer([message("t1", "x"), *mere, *people, node("Porto", "Entity")], edges)))
-    item = "Ana, 2026-01-19 10:00\nx"
+    item = "Ana, 2026-01-19 10:00Z\nx"
     assert chart.lines == [
         (item, "-.->", "states", "his"),
         (item, "-.->", "MENTIONS", "Porto"),
