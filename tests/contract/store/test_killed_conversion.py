@@ -45,7 +45,9 @@ class Stalling:
 async def convert(store: Path, page: int | None = None) -> list[set[str]]:
     """Convert a store, or a part of it; return the passages of each page."""
     async with unconverted(store) as standalone:
-        stalling = Stalling(await standalone.indexes.open_vectors(), page)
+        vectors = await standalone.indexes.open_vectors()
+        assert vectors is not None
+        stalling = Stalling(vectors, page)
 
         async def open_vectors() -> Stalling:
             return stalling
