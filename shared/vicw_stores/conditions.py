@@ -28,7 +28,7 @@ KEYWORDS = (
     "sensitivity",
     "about",
 )
-INSTANTS = ("timestamp", "created_at", "retired_at", "valid_to", "expires_at")
+INSTANTS = ("timestamp", "created_at", "retired_at", "valid_to", "superseded_at", "expires_at")
 """Milliseconds since 1970."""
 FLAGS = ("portable",)
 """0 or 1: an engine may not be able to match a boolean."""
@@ -119,10 +119,10 @@ def scope_conditions(scope: Scope) -> Group:
 def _add_time_conditions(scope: Scope, must: list[Condition], must_not: list[Condition]) -> None:
     judged_at = scope.judged_at
     instant = to_ms(scope.as_of or judged_at)
-    if scope.known_at is None:
-        must_not.append(Until("valid_to", instant))
+    if scope.known_at is None and not scope.with_past:
+        must_not.append(Until("superseded_at", instant))
     if scope.known_at is not None:
-        # A record that was known then did not have its `valid_to` yet.
+        # A record that was known then did not have its `superseded_at` yet.
         known_instant = to_ms(scope.known_at)
         must_not += [After("created_at", known_instant), Until("retired_at", known_instant)]
     elif scope.as_of is not None:

@@ -1,4 +1,4 @@
-"""``vicw bench``: recall of the evidence, speed, and quality of extraction."""
+"""``vicw bench``: recall of the evidence, speed, quality of extraction, and cases with their right answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ JsonOption = Annotated[Path | None, typer.Option("--json", help="Write all measu
 ModelOption = Annotated[str | None, typer.Option(help="Embedding model. \\[or VICW_EMBEDDING_MODEL]")]
 
 
-app = typer.Typer(help="Measure: fidelity, speed, the write path, extraction.", no_args_is_help=True)
+app = typer.Typer(help="Measure: fidelity, speed, the write path, extraction, cases.", no_args_is_help=True)
 
 
 @app.command()
@@ -125,6 +125,27 @@ def extract(
     from vicw_bench import runs
 
     runs.extract(data, json=json_file)
+
+
+@app.command()
+def cases(
+    folder: Annotated[Path, typer.Argument(help="Folder of cases (docs/bench.md).", exists=True, file_okay=False)],
+    url: Annotated[str | None, typer.Option(help="Replay on a running server. \\[default: one of its own]")] = None,
+    retrieve_url: Annotated[
+        str | None, typer.Option(help="Address of the retrieval service, if it is a separate one.")
+    ] = None,
+    json_file: JsonOption = None,
+    model: ModelOption = None,
+) -> None:
+    """Replay cases, small inputs with their right answers, over HTTP; print what is wrong. Exit code 1 if any is.
+
+    They run in the order of their names, on one store, which is removed afterwards. With --url it is that server's, and
+    what they store stays there: use a server that serves nothing else.
+    """
+    from vicw_bench import runs
+
+    if not runs.cases(folder, url, retrieve_url, json=json_file, model=model):
+        raise typer.Exit(1)
 
 
 def _numbers(given: str) -> list[int]:

@@ -16,6 +16,9 @@ from rich.progress import Progress as ProgressBar
 from rich.table import Table
 
 from vicw_bench import report as reporting
+from vicw_bench.cases.model import Case, load_cases
+from vicw_bench.cases.run import as_json, lines_of, run_cases, summary
+from vicw_bench.cases.service import Outcome
 from vicw_bench.extraction.labelled import CauseSentence, FactSentence, joined, load_sentences
 from vicw_bench.extraction.measure import measure_causes, measure_facts, sentences_per_second
 from vicw_bench.fidelity.measure import (
@@ -35,7 +38,7 @@ from vicw_bench.speed.retrieve import SpeedReport, identity_of, measure_speed
 from vicw_bench.speed.synthetic import Chat
 from vicw_bench.targets import store_key
 from vicw_client import VicwClientError
-from vicw_runtime.console import err, fail, out
+from vicw_runtime.console import err, fail, harmless, out
 from vicw_runtime.logs import configure_logs
 from vicw_shared.progress import Progress
 from vicw_shared.settings import LogSettings
@@ -155,6 +158,28 @@ def extract(data: Path, *, json: Path | None) -> None:
     out.print(f"{report['sentences_per_second']:,.0f} sentences a second of one core")
     if json is not None:
         reporting.write_json(json, report)
+
+
+def cases(folder: Path, url: str | None, retrieve_url: str | None, *, json: Path | None, model: str | None) -> bool:
+    """Replay a folder of cases; return whether none is wrong."""
+    configure_logs(LogSettings(level="warning"))
+    given, settings = load_cases(folder), read_settings(model=model)
+    outcomes = asyncio.run(_replay(given, settings, url, retrieve_url))
+    out.print(summary(outcomes), markup=False)
+    if json is not None:
+        reporting.write_json(json, as_json(outcomes))
+    return all(one.right is not False for one in outcomes)
+
+
+async def _replay(
+    given: list[Case], settings: StandaloneSettings, url: str | None, retrieve_url: str | None
+) -> list[Outcome]:
+    outcomes = []
+    async for outcome in run_cases(given, settings, url, retrieve_url):
+        outcomes.append(outcome)
+        for line in lines_of(outcome):
+            out.print(harmless(line), markup=False, highlight=False, soft_wrap=True)
+    return outcomes
 
 
 async def _measure_speed(

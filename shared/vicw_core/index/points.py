@@ -45,6 +45,7 @@ def _payload(point: PendingPoint, source: Node) -> dict[str, object]:
         "created_at": source.created_at,
         "retired_at": _first(item.retired_at, chunk.retired_at),
         "valid_to": _first(item.valid_to, chunk.valid_to),
+        "superseded_at": _first(item.superseded_at, chunk.superseded_at),
         "expires_at": item.expires_at,
     }
     fields: dict[str, object] = {

@@ -47,7 +47,9 @@ class Node:
     """A node of the graph. All times are timezone-aware UTC.
 
     ``timestamp`` is when it happened, ``created_at`` when VICW stored it, ``retired_at`` when it was retired,
-    ``valid_to`` when it stopped being true. ``flow_step`` is the gap-free number assigned at arrival (from 1);
+    ``valid_to`` when it stopped being true, as far as rules can tell; ``superseded_at`` when something that decides
+    (``model.supersession``) replaced what it says, which hides it from then on.
+    ``flow_step`` is the gap-free number assigned at arrival (from 1);
     ``own_step`` is the caller's. ``arrival`` counts the items of a context (from 1). ``title`` is the caller's own name
     for it; ``name`` is the display name: the title, else the speaker, else the text's first words. ``aliases`` are
     earlier names of a named node; ``trigger_phrases`` are the phrases that trigger an item. ``text_key`` is a hash of
@@ -80,6 +82,7 @@ class Node:
     timestamp_inferred: bool = False
     retired_at: datetime | None = None
     valid_to: datetime | None = None
+    superseded_at: datetime | None = None
     expires_at: datetime | None = None
     flow_id: str | None = None
     flow_step: int | None = None

@@ -71,6 +71,7 @@ class ItemRef:
     timestamp: datetime | None = None
     retired_at: datetime | None = None
     valid_to: datetime | None = None
+    superseded_at: datetime | None = None
     expires_at: datetime | None = None
     is_macro: bool = False
     part: str | None = None

@@ -28,7 +28,8 @@ class Scope:
 
     With neither ``as_of`` nor ``known_at`` only live records match: not retired by ``now``, and not expired and still
     valid at ``asked_at``, the caller's now (default: ``now``). ``as_of`` matches records valid then, ``known_at``
-    records known then. ``audience`` None is the application itself, which sees its whole tenant.
+    records known then. ``with_past`` adds live records that were superseded. ``audience`` None is the application
+    itself, which sees its whole tenant.
     """
 
     tenant: str
@@ -43,6 +44,7 @@ class Scope:
     tags_none: tuple[str, ...] = ()
     as_of: datetime | None = None
     known_at: datetime | None = None
+    with_past: bool = False
     audience: Audience | None = None
 
     @property

@@ -73,6 +73,7 @@ class Shard:
     def __init__(self, path: Path) -> None:
         """Open the shard that ``create`` made."""
         self._edge = EdgeShard.load(str(path))
+        _create_indexes(self._edge)  # an earlier program had fewer fields
         self._tenants = {str(hit.value) for hit in self._edge.facet(FacetRequest(TENANT, 10_000, True)).hits}
         self.weighs_terms = _weighs_terms(path)
         """Whether the engine multiplies by an IDF of its own, as earlier programs had it."""
@@ -223,13 +224,13 @@ def _config(size: int) -> EdgeConfig:
 
 
 def _create_indexes(shard: EdgeShard) -> None:
-    create = UpdateOperation.create_field_index
-    for field in KEYWORDS:
-        shard.update(create(field, KeywordIndexParams(is_tenant=field == TENANT)))
-    for field in INSTANTS:
-        shard.update(create(field, IntegerIndexParams(lookup=False, range=True)))
-    for field in FLAGS:
-        shard.update(create(field, IntegerIndexParams(lookup=True, range=False)))
+    create, known = UpdateOperation.create_field_index, shard.info().payload_schema
+    params: dict[str, KeywordIndexParams | IntegerIndexParams]
+    params = {field: KeywordIndexParams(is_tenant=field == TENANT) for field in KEYWORDS}
+    params |= {field: IntegerIndexParams(lookup=False, range=True) for field in INSTANTS}
+    params |= {field: IntegerIndexParams(lookup=True, range=False) for field in FLAGS}
+    for field in params.keys() - known.keys():
+        shard.update(create(field, params[field]))
 
 
 def _id_of(hit: ScoredPoint) -> str:

@@ -78,6 +78,7 @@ def node_row(node: Node) -> dict[str, object]:
         "timestamp_inferred": node.timestamp_inferred,
         "retired_at": to_us(node.retired_at),
         "valid_to": to_us(node.valid_to),
+        "superseded_at": to_us(node.superseded_at),
         "expires_at": to_us(node.expires_at),
         "flow_id": node.flow_id,
         "flow_step": node.flow_step,
@@ -137,6 +138,7 @@ def node_of(row: Properties) -> Node:
         timestamp_inferred=row["timestamp_inferred"],
         retired_at=from_us(retired_at) if (retired_at := get("retired_at")) is not None else None,
         valid_to=from_us(valid_to) if (valid_to := get("valid_to")) is not None else None,
+        superseded_at=from_us(superseded_at) if (superseded_at := get("superseded_at")) is not None else None,
         expires_at=from_us(expires_at) if (expires_at := get("expires_at")) is not None else None,
         flow_id=get("flow_id"),
         flow_step=get("flow_step"),
@@ -155,7 +157,8 @@ def item_ref(row: Properties, passage: Properties | None) -> ItemRef:
     """Return the ranking fields of an item; those of a consolidated item come from its ``passage``."""
     part = _load(passage["metadata"]).get(CONSOLIDATED_ITEM) if passage is not None else None
     source = passage if passage is not None and part is not None else row
-    instants = {name: from_us(source[name]) for name in ("timestamp", "retired_at", "valid_to", "expires_at")}
+    names = ("timestamp", "retired_at", "valid_to", "superseded_at", "expires_at")
+    instants = {name: from_us(source[name]) for name in names}
     return ItemRef(
         uid=row["uid"],
         label=Label(row["label"]),

@@ -15,26 +15,28 @@ from vicw_shared.ports import ItemRef
 
 NODE_COLUMNS = (
     "uid, label, tenant, context, name, subtype, domain, created_at, qdrant_id, text, speaker, source, source_id, "
-    "version, content_hash, tags, bucket, metadata, timestamp, timestamp_inferred, retired_at, valid_to, expires_at, "
-    "flow_id, flow_step, own_step, arrival, sensitivity, portable, importance, protected, indexed, title, "
-    "aliases, trigger_phrases, text_key"
+    "version, content_hash, tags, bucket, metadata, timestamp, timestamp_inferred, retired_at, valid_to, "
+    "superseded_at, expires_at, flow_id, flow_step, own_step, arrival, sensitivity, portable, importance, protected, "
+    "indexed, title, aliases, trigger_phrases, text_key"
 )
 NODE_WIDTH = NODE_COLUMNS.count(",") + 1
 STATEMENT = "{0}.label = 'Event' AND {0}.qdrant_id = {0}.uid"
 """Condition for a statement: unlike any other Event, it has a point of its own."""
 ITEM_COLUMNS = (
     "i.uid, i.label, i.context, i.domain, i.created_at, i.speaker, i.importance, "
-    "i.timestamp, i.retired_at, i.valid_to, i.expires_at, i.version"
+    "i.timestamp, i.retired_at, i.valid_to, i.superseded_at, i.expires_at, i.version"
 )
 """Columns of an item ``i`` that ranking needs."""
 PART_COLUMNS = (
     f"json_extract(k.metadata, '$.{CONSOLIDATED_ITEM}'), "
-    "k.speaker, k.created_at, k.timestamp, k.retired_at, k.valid_to, k.expires_at"
+    "k.speaker, k.created_at, k.timestamp, k.retired_at, k.valid_to, k.superseded_at, k.expires_at"
 )
 """Columns of a consolidated item that its passage ``k`` keeps."""
 _PLACES = {column: place for place, column in enumerate(NODE_COLUMNS.split(", "))}
 _UIDS = [_PLACES[name] for name in ("uid", "qdrant_id")]
-_TIMES = [_PLACES[name] for name in ("created_at", "timestamp", "retired_at", "valid_to", "expires_at")]
+_TIMES = [
+    _PLACES[name] for name in ("created_at", "timestamp", "retired_at", "valid_to", "superseded_at", "expires_at")
+]
 _FLAGS = [_PLACES[name] for name in ("timestamp_inferred", "portable", "protected", "indexed")]
 _LISTS = [_PLACES[name] for name in ("tags", "aliases", "trigger_phrases")]
 _LABEL, _SENSITIVITY, _METADATA = (_PLACES[name] for name in ("label", "sensitivity", "metadata"))
@@ -65,7 +67,7 @@ _new_edge = _constructor(Edge, EDGE_COLUMNS)
 _new_item = _constructor(
     ItemRef,
     "uid, label, context, domain, created_at, speaker, importance, "
-    "timestamp, retired_at, valid_to, expires_at, is_macro, part",
+    "timestamp, retired_at, valid_to, superseded_at, expires_at, is_macro, part",
 )
 
 
@@ -102,7 +104,7 @@ def part_of(macro: ItemRef, row: Sequence[Any]) -> ItemRef:
     part, speaker, created_at, *instants = row
     if part is None:
         return macro
-    timestamp, retired_at, valid_to, expires_at = map(from_us, instants)
+    timestamp, retired_at, valid_to, superseded_at, expires_at = map(from_us, instants)
     return replace(
         macro,
         part=part,
@@ -111,6 +113,7 @@ def part_of(macro: ItemRef, row: Sequence[Any]) -> ItemRef:
         timestamp=timestamp,
         retired_at=retired_at,
         valid_to=valid_to,
+        superseded_at=superseded_at,
         expires_at=expires_at,
     )
 
@@ -140,6 +143,7 @@ def node_row(node: Node) -> tuple[Any, ...]:
         node.timestamp_inferred,
         _to_us(node.retired_at),
         _to_us(node.valid_to),
+        _to_us(node.superseded_at),
         _to_us(node.expires_at),
         node.flow_id,
         node.flow_step,

@@ -296,6 +296,8 @@ MIGRATIONS: tuple[str, ...] = (
     ) STRICT;
     CREATE INDEX term_count_scope ON term_count (tenant, context, level, id);
     """,
+    # 24: when something that decides replaced what a node says. A ``valid_to`` of earlier versions may be a guess.
+    "ALTER TABLE node ADD COLUMN superseded_at INTEGER;",
 )
 
 

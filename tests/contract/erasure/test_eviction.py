@@ -30,7 +30,7 @@ from vicw_shared.uids import context_uid
 
 _NOW = datetime.now(START.tzinfo) + timedelta(days=60)
 _POLICY = EvictionPolicy(items=3)
-IN_LYON, IN_PORTO = Claim("I live in Lyon.", "Lyon"), Claim("I live in Porto now.", "Porto")
+IN_LYON, IN_PORTO = Claim("I live in Lyon.", "Lyon"), Claim("I live in Porto now.", "Porto", changed=True)
 
 
 @pytest.fixture(params=["embedded", pytest.param("platform", marks=pytest.mark.servers)])
@@ -163,7 +163,9 @@ async def test_eviction_skips_superseding_items_to_find_evictable_ones(side: Sid
     others = [turn(4, "I work at Acme.", importance=0.9), turn(6, "I work at Zeta now.", importance=0.1)]
     await tell(side, [*told, *others, turn(8, "We spoke of a ship.", importance=0.5)])
     await claim(side, i0=IN_LYON, i2=IN_PORTO)
-    await claim(side, i4=Claim("I work at Acme.", "Acme", "job"), i6=Claim("I work at Zeta now.", "Zeta", "job"))
+    await claim(
+        side, i4=Claim("I work at Acme.", "Acme", "job"), i6=Claim("I work at Zeta now.", "Zeta", "job", changed=True)
+    )
     assert await run_eviction(side, policy=replace(_POLICY, items=4)) == EvictionReport(erased=1)
     assert await item_ids(side) == ["0", "2", "4", "6"]
 

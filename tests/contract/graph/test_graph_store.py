@@ -35,6 +35,7 @@ async def test_a_stored_node_is_read_back_unchanged(graph: Graph) -> None:
         timestamp_inferred=True,
         retired_at=AT,
         valid_to=AT,
+        superseded_at=AT,
         expires_at=datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC),
         flow_id="f",
         flow_step=2,

@@ -26,7 +26,7 @@ LENA = [{"id": "e1", "name": "Lena", "subtype": "person"}]
 ANSWERS = {
     ACME: extraction_json(claims=[claim(ACME, "$speaker", "employer", "Acme")]),
     GLOBEX: extraction_json(
-        claims=[claim("the badge around my neck is from Globex", "$speaker", "employer", "Globex")]
+        claims=[claim("the badge around my neck is from Globex", "$speaker", "employer", "Globex", changed=True)]
     ),
     LYON: extraction_json(
         claims=[claim(LYON, "$speaker", "home", "Lyon"), claim(LYON, "$speaker", "dwelling", "Lyon")]

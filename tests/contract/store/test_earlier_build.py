@@ -25,3 +25,11 @@ async def test_a_store_of_an_earlier_build_is_sound_and_answers_as_before(
     assert now["holds"]["violations"] == []
     assert differences({"holds": then["holds"]}, {"holds": now["holds"]}) == {}
     assert differences(then["answers"], now["answers"], restored=what == "export") == {}
+
+
+@pytest.mark.parametrize("folder", FROZEN, ids=lambda folder: folder.name)
+@pytest.mark.parametrize("what", ["store", "export"])
+def test_what_rules_of_an_earlier_build_superseded_is_found_again(folder: Path, what: str) -> None:
+    now = recorded(folder)[what]["answers"]["now"]
+    assert [result["id"] for result in now["results"]][:2] == ["n3", "n1"], "the later one first"
+    assert "I live in Lyon. until 2025-03-14; since then: I moved to Porto." in now["text"]

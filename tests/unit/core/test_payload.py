@@ -38,6 +38,7 @@ def test_every_payload_field_is_a_filter_field_or_stored_only() -> None:
         timestamp=NOW,
         retired_at=NOW,
         valid_to=NOW,
+        superseded_at=NOW,
         expires_at=NOW,
         flow_id="f",
         importance=0.5,

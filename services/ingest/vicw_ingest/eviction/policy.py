@@ -11,6 +11,7 @@ from itertools import batched
 
 from vicw_core.graph.decay import last_used_or_created, weight
 from vicw_shared.model import Label, Node
+from vicw_shared.model.supersession import decides
 from vicw_shared.ports import Direction, GraphAudit, GraphStore, Nodes, Scans, Store, Use, Uses, scan_pages
 from vicw_shared.settings import EvictionSettings
 
@@ -127,7 +128,7 @@ async def _evictable(graph: GraphStore, tenant: str, weighed: Sequence[WeighedIt
 
 
 async def superseding_items(graph: GraphStore, tenant: str, items: Sequence[str]) -> set[str]:
-    """Return the items (uids) with a statement that supersedes another."""
+    """Return the items (uids) with a statement that decides that another is past."""
     proofs = await graph.expand(tenant, list(items), [("EVIDENCED_BY", Direction.OUT)], _MAX_NEIGHBOURS)
     owners: dict[str, set[str]] = defaultdict(set)  # a duplicate shares its source's passages
     for proof in proofs:
@@ -137,8 +138,9 @@ async def superseding_items(graph: GraphStore, tenant: str, items: Sequence[str]
     for neighbour in evidenced:
         if neighbour.node.is_statement:
             owners_by_statement[neighbour.node.uid] |= owners[neighbour.origin]
-    newer = await graph.expand(tenant, list(owners_by_statement), [("SUPERSEDES", Direction.OUT)], 1)
-    return {owner for neighbour in newer for owner in owners_by_statement[neighbour.origin]}
+    newer = await graph.expand(tenant, list(owners_by_statement), [("SUPERSEDES", Direction.OUT)], _MAX_NEIGHBOURS)
+    deciding = [neighbour for neighbour in newer if decides(neighbour.edge)]
+    return {owner for neighbour in deciding for owner in owners_by_statement[neighbour.origin]}
 
 
 async def _pages(graph: Scans) -> AsyncIterator[list[Node]]:

@@ -108,6 +108,11 @@ def agrees(newer: ClaimedValue, older: ClaimedValue) -> bool:
     return bool(new.keys() & old.keys()) if new or old else _overlap(newer.value, older.value)
 
 
+def are_readings(newer: ClaimedValue, older: ClaimedValue) -> bool:
+    """Return whether both values are numbers: readings of a series (a weight, a count), each true of its own time."""
+    return all("number" in quantities(claim.value) for claim in (newer, older))
+
+
 def _excludes(new: str, old: str) -> bool:
     """Return whether two values exclude each other: different quantities of one kind, or no common words."""
     new_quantities, old_quantities = quantities(new), quantities(old)

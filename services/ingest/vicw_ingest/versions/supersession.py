@@ -1,25 +1,27 @@
 """Supersession: compare the statements of a slot in order of time, each with the earlier ones still in force.
 
 The person concerned ranks before other witnesses, and these before hearsay. A newer statement supersedes one that it
-differs from, unless the older ranks higher or the newer is hearsay; then both stay, with a CONTRADICTS edge. It runs
+differs from, unless the older ranks higher or the newer is hearsay; then both stay, with a CONTRADICTS edge. It
+decides only if it tells of the change itself; else both are found, the later first (docs/decisions/0059). It runs
 after everything else that a transaction stores, for each touched slot, and always from all live statements of the
-slot: after late, updated or retracted items the edges equal those of a fresh computation (docs/decisions/0021).
+slot: after late, updated or retracted items the edges equal those of a fresh computation (docs/decisions/0059).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from vicw_core.graph.edge_factory import EdgeFactory
-from vicw_ingest.plan.linking.attribute_claims import CLAIM_RULE, is_claim
-from vicw_ingest.versions.claim_comparison import ClaimedValue, agrees, supersedes
+from vicw_ingest.plan.linking.attribute_claims import is_claim
+from vicw_ingest.versions.claim_comparison import ClaimedValue, agrees, are_readings, supersedes
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, chain_key
 from vicw_shared.model.edges import SOURCE_ITEM
 from vicw_shared.model.names import ATTRIBUTE
+from vicw_shared.model.supersession import CLAIM_RULE, STATED, decides
 from vicw_shared.ports import Direction, GraphTransaction
 
 _TYPES = ("SUPERSEDES", "CONTRADICTS", "SUPPORTS")
@@ -108,35 +110,47 @@ class Supersession:
         properties: dict[str, object] = {_SLOT: slot}
         if edge_type == "SUPERSEDES":
             properties[_UNTIL] = _until(new, old).isoformat()
+            properties |= {STATED: True} if new.claim.now else {}
         item, uids = new.item.uid, (new.statement.uid, old.statement.uid)
         return EdgeFactory(self.registry, self.now).edge(
             edge_type, *uids, by=CLAIM_RULE, item=item, source_item=item, desc=slot, properties=properties
         )
 
     async def _update_ends(self, changed: Collection[str]) -> set[str]:
-        """Set ``valid_to`` of statements, and of passages all of whose statements have ended. Return their items."""
-        ends = await self._ends(sorted(changed))
+        """Set the ends of statements, and of passages all of whose statements have ended. Return their items.
+
+        ``valid_to`` counts every later statement, ``superseded_at`` only those that decide.
+        """
+        ends, decided = await self._ends(sorted(changed)), await self._ends(sorted(changed), only=decides)
         nodes = await self.transaction.nodes(sorted(changed))
         live = [node for node in nodes.values() if node.retired_at is None]
-        dated = {node.uid: replace(node, valid_to=ends[node.uid]) for node in live}
+        dated = {node.uid: replace(node, valid_to=ends[node.uid], superseded_at=decided[node.uid]) for node in live}
         proofs = await self.transaction.edges(list(dated), ["EVIDENCED_BY"], Direction.OUT)
         proving = await self.transaction.nodes(sorted({proof.target for proof in proofs}))
         passages = {uid: passage for uid, passage in proving.items() if passage.retired_at is None}
         proven = await self.transaction.edges(list(passages), ["EVIDENCED_BY"], Direction.IN)
         events = await self.transaction.nodes(sorted({edge.source for edge in proven})) | dated
-        ends_by_passage: dict[str, list[datetime | None]] = defaultdict(list)
+        proving_events: dict[str, list[Node]] = {uid: [] for uid in passages}
         for edge in proven:
             if events[edge.source].is_statement and events[edge.source].retired_at is None:
-                ends_by_passage[edge.target].append(events[edge.source].valid_to)
+                proving_events[edge.target].append(events[edge.source])
         dated_passages = [
-            replace(passage, valid_to=_latest_end(ends_by_passage[uid])) for uid, passage in passages.items()
+            replace(
+                passages[uid],
+                valid_to=_latest_end([event.valid_to for event in stating]),
+                superseded_at=_latest_end([event.superseded_at for event in stating]),
+            )
+            for uid, stating in proving_events.items()
         ]
         await self.transaction.put_nodes([*dated.values(), *dated_passages])
         return {edge.source for edge in proven if events[edge.source].content_hash is not None}
 
-    async def _ends(self, statements: Sequence[str]) -> Mapping[str, datetime | None]:
+    async def _ends(
+        self, statements: Sequence[str], only: Callable[[Edge], bool] = lambda edge: True
+    ) -> Mapping[str, datetime | None]:
         """Return the end of each statement: when the last of its claims was superseded, else None.
 
+        ``only`` chooses the edges that count.
         Slots of one ``order`` belong to one claim about several entities, which ends with any of them.
         """
         claim_of: dict[tuple[str, str], str] = {}
@@ -146,7 +160,7 @@ class Supersession:
                 claim = claim_of[edge.source, edge.target] = f"{edge.created_by} {edge.properties['order']}"
                 claims[edge.source][claim] = None
         for edge in await self.transaction.edges(statements, ["SUPERSEDES"], Direction.IN):
-            if edge.created_by == CLAIM_RULE:
+            if edge.created_by == CLAIM_RULE and only(edge):
                 claim = claim_of[edge.target, str(edge.properties[_SLOT])]
                 claims[edge.target][claim] = datetime.fromisoformat(str(edge.properties[_UNTIL]))
         return {uid: _latest_end(list(claims[uid].values())) for uid in statements}
@@ -158,7 +172,7 @@ def _verdict(new: _Statement, old: _Statement) -> str | None:
         if new.rank > old.rank == 1:
             return "SUPERSEDES"  # a first-hand statement replaces hearsay
         return "SUPPORTS" if new.item.speaker != old.item.speaker else None
-    if not supersedes(new.claim, old.claim):
+    if not supersedes(new.claim, old.claim) or (not new.claim.now and are_readings(new.claim, old.claim)):
         return None
     if new.rank == 1:
         return "CONTRADICTS"  # hearsay replaces nothing, not even hearsay

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import UTC, datetime
 
+from vicw_retrieval.intent.history import asks_for_past
 from vicw_shared.domains import canonical
 from vicw_shared.model import Label, Node, Sensitivity
 from vicw_shared.ports import Audience, ItemRef, Scope
@@ -26,6 +27,7 @@ def scope_of(request: RetrieveRequest, tenant: str, now: datetime) -> Scope:
         tags_none=tuple(map(fold_case, request.tags.none)),
         as_of=request.as_of,
         known_at=request.known_at,
+        with_past=asks_for_past(request.query),
         audience=audience_of(request.viewer) if request.viewer is not None else None,
     )
 
@@ -75,7 +77,7 @@ def holds_in_scope(scope: Scope, node: Node | ItemRef) -> bool:
     """Return whether a node is live, or was true or known at the instant of the scope."""
     if is_expired(scope, node):
         return False
-    if scope.known_at is None and node.valid_to is not None and node.valid_to <= (scope.as_of or scope.judged_at):
+    if scope.known_at is None and not scope.with_past and is_superseded(scope, node):
         return False
     if scope.as_of is not None and node.timestamp is not None and node.timestamp > scope.as_of:
         return False
@@ -83,7 +85,17 @@ def holds_in_scope(scope: Scope, node: Node | ItemRef) -> bool:
         return node.created_at <= scope.known_at and (node.retired_at is None or node.retired_at > scope.known_at)
     if node.retired_at is None or node.retired_at > scope.now:
         return True
-    return scope.as_of is not None and node.valid_to is not None
+    return scope.as_of is not None and node.valid_to is not None and node.valid_to > scope.as_of
+
+
+def is_superseded(scope: Scope, node: Node | ItemRef) -> bool:
+    """Return whether something that decides had replaced what a node says at the instant of the scope."""
+    return node.superseded_at is not None and node.superseded_at <= (scope.as_of or scope.judged_at)
+
+
+def has_ended(scope: Scope, node: Node) -> bool:
+    """Return whether a later statement replaced a node at the instant of the scope, by a guess or by a decision."""
+    return scope.known_at is None and node.valid_to is not None and node.valid_to <= (scope.as_of or scope.judged_at)
 
 
 def is_expired(scope: Scope, node: Node | ItemRef) -> bool:

@@ -6,11 +6,11 @@ was replaced, the item with the current statement takes the place before it.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
+from vicw_retrieval.access.scope import has_ended
 from vicw_retrieval.access.visibility import Visibility, filter_results
 from vicw_retrieval.channels.graph.item_nodes import items_of_statements
 from vicw_retrieval.channels.graph.spread import SpreadContext
@@ -29,15 +29,6 @@ _JUST_ABOVE = 1e-6
 _PROVES = ("EVIDENCED_BY", Direction.IN)
 _MIN_SIMILARITY = 0.2
 """Minimum similarity (cosine or share of words) of the statement that the question is about."""
-_PAST = re.compile(
-    r"\b(?:before|used to|did (?:\w+ ){1,3}use to|previous(?:ly)?|former(?:ly)?|original(?:ly)?|initial(?:ly)?"
-    r"|at first|back (?:then|when)"
-    r"|in the past|once (?:was|were|had|lived|worked)|no longer|any ?more|histor(?:y|ically)"
-    r"|(?<!how long )ago|the other day"
-    r"|(?:(?<=['’]s )|(?<=s['’] )|(?:my|your|his|her|its|our|their|the) )old (?:e-?mail |phone )?"
-    r"(?:address|number|phone|job|role|title|name|password|employer|boss|version|value|plan|position|setting)(?:es|s)?)\b",
-    re.IGNORECASE,
-)
 
 
 async def prefer_current(question: SpreadContext, candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -70,15 +61,6 @@ async def prefer_current(question: SpreadContext, candidates: Sequence[Candidate
     return in_order(current.values()) if items else list(candidates)
 
 
-def asks_for_past(query: str) -> bool:
-    """Return whether a question asks for what was true before.
-
-    >>> asks_for_past("Where did Ingrid live before she moved?"), asks_for_past("Who lives at the old harbour?")
-    (True, False)
-    """
-    return _PAST.search(query) is not None
-
-
 def asked_statement(statements: Sequence[str], past: Set[str], similarities: Mapping[str, float]) -> str | None:
     """Return the statement that the question is about: the most similar, of equals one that holds; None: none is."""
     best = max(statements, key=lambda uid: (similarities.get(uid, -1.0), uid not in past, uid))
@@ -92,13 +74,12 @@ async def _statements_of(question: SpreadContext, passages: Sequence[str]) -> tu
     proofs = [proof for proof in proofs if proof.node.is_statement]
     if all(proof.node.valid_to is None for proof in proofs):
         return {}, set()
-    holding = {proof.node.uid for proof in await question.visibility.visible(proofs)}
     statements: dict[str, list[str]] = {}
     past: set[str] = set()
     for proof in await Visibility(graph, scope, ignore_validity=True).visible(proofs):
         if proof.node.retired_at is None:
             statements.setdefault(proof.origin, []).append(proof.node.uid)
-            past |= {proof.node.uid} - holding
+            past |= {proof.node.uid} if has_ended(scope, proof.node) else set()
     return statements, past
 
 
@@ -112,7 +93,8 @@ async def _replacements(question: SpreadContext, past: Sequence[str]) -> dict[st
         if not front:
             break
         newer = await question.hop_limit.visible(CURRENT, with_past, front, [("SUPERSEDES", Direction.IN)], _FANOUT)
-        holding |= {node.uid for node in await question.visibility.nodes([one.node for one in newer])}
+        visible = await question.visibility.nodes([one.node for one in newer])
+        holding |= {node.uid for node in visible if not has_ended(question.scope, node)}
         for one in newer:
             successors[one.origin].add(one.node.uid)
         front = [uid for uid in dict.fromkeys(one.node.uid for one in newer) if uid not in holding | seen]

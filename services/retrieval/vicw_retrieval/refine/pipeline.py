@@ -17,7 +17,7 @@ from vicw_retrieval.channels.graph.spread import Anchor, SpreadContext, by_item
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.ranking.fusion import GRAPH, Candidate, choose
 from vicw_retrieval.refine.cross_encoder import RERANK, Reranked, rerank
-from vicw_retrieval.refine.current_first import CURRENT, asks_for_past, prefer_current
+from vicw_retrieval.refine.current_first import CURRENT, prefer_current
 from vicw_retrieval.refine.near_duplicates import cover, merge_duplicates, read_texts
 from vicw_retrieval.refine.recency import RECENT, prefer_recent
 from vicw_retrieval.refine.speaker_boost import prefer_speaker
@@ -75,7 +75,7 @@ async def refine(
     reranked = None
     if ports.reranker is not None and ports.settings.rerank_top and request.channels is None:
         candidates, reranked = await _rerank(ports.reranker, question, candidates, ports, stages)
-    asks_now = not (time.is_over(scope.judged_at) or asks_for_past(request.query))
+    asks_now = not (time.is_over(scope.judged_at) or scope.with_past)
     if ports.settings.current_first and request.channels is None and candidates and asks_now:
         candidates = await _prefer_current(
             question, candidates, ports, stages

@@ -122,6 +122,7 @@ def _node_of(payload: Mapping[str, Any]) -> Node:
         timestamp=timestamp,
         retired_at=_instant(payload, "retired_at"),
         valid_to=_instant(payload, "valid_to"),
+        superseded_at=_instant(payload, "superseded_at"),
         expires_at=_instant(payload, "expires_at"),
         flow_id=payload.get("flow_id"),
         importance=payload.get("importance"),

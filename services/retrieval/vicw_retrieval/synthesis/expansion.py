@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import structlog
 
 from vicw_core.graph.canonical import canonical
+from vicw_retrieval.access.scope import has_ended
 from vicw_retrieval.access.visibility import Visibility, known_by, texts_of
 from vicw_retrieval.causal_chains.model import CAUSAL_CHAINS, ChainDirection
 from vicw_retrieval.causal_chains.service import ChainQuery, find_chains
@@ -185,10 +186,9 @@ async def expand(
     owner = {e.target: e.source for e in edges.values() if e.type == "EVIDENCED_BY"}
     proving = [n for n in evidence if n.origin in owner and n.node.label is Label.EVENT and n.node.uid not in nodes]
     extracted = {n.node.uid: n for n in await visibility.visible(proving)}
-    # A passage may contain outdated statements, too: what replaced them is shown beside it.
-    was_true = [n for n in proving if n.node.valid_to is not None and n.node.retired_at is None]
-    outdated = [n for n in was_true if n.node.uid not in extracted and n.node.is_statement]
-    past = {n.node.uid: n for n in await with_past.visible(outdated)}
+    # A passage may contain outdated statements, too: what replaced them, or came later, is shown beside it.
+    ended = [n for n in proving if n.node.is_statement and n.node.retired_at is None and has_ended(scope, n.node)]
+    past = {n.node.uid: n for n in await with_past.visible(ended)}
     statements = [uid for uid, proof in extracted.items() if proof.node.is_statement]
     await graph.expand(
         scope.tenant, [*extracted, *past], _OF_EXTRACTED, _FANOUT

@@ -20,8 +20,9 @@ from vicw_retrieval.synthesis.page import (
     writes_speaker,
 )
 from vicw_shared.clock import format_minute
-from vicw_shared.model import Node
+from vicw_shared.model import Edge, Node
 from vicw_shared.model.chain import next_key
+from vicw_shared.model.supersession import decides
 from vicw_shared.ports import Direction, Neighbour
 from vicw_shared.text import fold_case
 from vicw_shared.wire.answer_format import Template
@@ -85,6 +86,18 @@ _WORDS = {
 }
 
 
+_DATED = {Direction.OUT: "since {}; until then", Direction.IN: "until {}; since then"}
+"""Of two statements of which the later only may have replaced the earlier: each holds for its own time."""
+
+
+def _word(edge: Edge, direction: Direction) -> str | None:
+    """Return what an edge means, read in a direction; None if it is not shown."""
+    until = edge.properties.get("until")
+    if edge.type == "SUPERSEDES" and until is not None and not decides(edge):
+        return _DATED[direction].format(str(until)[:10])
+    return _WORDS.get((edge.type, direction))
+
+
 def surrounding_lines(
     result: Result,
     at: str,
@@ -106,7 +119,7 @@ def surrounding_lines(
     for neighbour in around.neighbours.get(at, ()) if not alone else ():
         edge = neighbour.edge
         direction = Direction.IN if edge.target == neighbour.origin else Direction.OUT
-        word = _WORDS.get((edge.type, direction))
+        word = _word(edge, direction)
         relation = (edge.type, edge.source, edge.target)  # duplicates of a relation, and its two ends, share a line
         if (
             speaks

@@ -100,7 +100,7 @@ def may_join(left: SourceEvent, right: SourceEvent, rules: ConsolidationRules) -
         lambda one: one.event.portable,
         lambda one: one.about,
         lambda one: one.event.expires_at,
-        lambda one: one.event.valid_to,
+        lambda one: one.event.superseded_at,
         lambda one: one.event.domain,
         lambda one: one.event.bucket,
         lambda one: level(one.event),

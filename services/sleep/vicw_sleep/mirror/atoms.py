@@ -94,7 +94,7 @@ class Atom:
     @property
     def ends_at(self) -> datetime | None:
         """When it expires or stops being true, if that is known."""
-        return min((at for at in (self.item.expires_at, self.item.valid_to) if at is not None), default=None)
+        return min((at for at in (self.item.expires_at, self.item.superseded_at) if at is not None), default=None)
 
     @property
     def shelves(self) -> list[Shelf]:

@@ -24,9 +24,9 @@ OWNERS = (
     + gathered(
         chunk="k.uid",
         item="i {.uid, label: labels(i)[0], .context, .domain, .speaker, .importance, "
-        ".created_at, .timestamp, .retired_at, .valid_to, .expires_at, .version}",
+        ".created_at, .timestamp, .retired_at, .valid_to, .superseded_at, .expires_at, .version}",
         part=f"CASE WHEN i.version = {SYSTEM_VERSION} AND k.version > {SYSTEM_VERSION} THEN k {{.metadata, .speaker, "
-        ".created_at, .timestamp, .retired_at, .valid_to, .expires_at} END",
+        ".created_at, .timestamp, .retired_at, .valid_to, .superseded_at, .expires_at} END",
     )
 )
 

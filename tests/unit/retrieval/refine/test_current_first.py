@@ -10,8 +10,9 @@ import pytest
 
 from support.stores.memory import Memory
 from support.stores.model_claims import Claim, add_claim
+from vicw_retrieval.intent.history import asks_for_past
 from vicw_retrieval.pipeline import retrieve
-from vicw_retrieval.refine.current_first import CURRENT, asked_statement, asks_for_past
+from vicw_retrieval.refine.current_first import CURRENT, asked_statement
 from vicw_shared.errors import UnavailableError
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 

@@ -68,7 +68,7 @@ def test_events_not_yet_indexed_are_not_consolidated() -> None:
         {"portable": False},
         {"about": frozenset({"ana"})},
         {"expires_at": AT + timedelta(days=9)},
-        {"valid_to": AT},
+        {"superseded_at": AT},
         {"domain": "coding"},
         {"bucket": "work"},
         {"version": 0, "metadata": {"level": 1}, "created_at": AT - timedelta(days=2)},

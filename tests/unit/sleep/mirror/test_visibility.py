@@ -25,6 +25,7 @@ INSTANTS = st.sampled_from([None, AT - timedelta(days=1), AT, AT + timedelta(day
     st.lists(st.sampled_from(["Ana", "Bob"])),
     INSTANTS,
     INSTANTS,
+    INSTANTS,
 )
 def test_mirror_visibility_equals_the_visibility_of_answers(
     viewer: str,
@@ -33,6 +34,7 @@ def test_mirror_visibility_equals_the_visibility_of_answers(
     about: list[str],
     expires_at: datetime | None,
     valid_to: datetime | None,
+    superseded_at: datetime | None,
 ) -> None:
     item = Node(
         uid="u",
@@ -48,6 +50,7 @@ def test_mirror_visibility_equals_the_visibility_of_answers(
         portable=portable,
         expires_at=expires_at,
         valid_to=valid_to,
+        superseded_at=superseded_at,
     )
     whom = frozenset(map(fold_case, about))
     audience = None if viewer == EVERYTHING else Audience(identities=(fold_case(viewer),) if viewer else ())

@@ -19,7 +19,7 @@ def test_every_node_and_edge_field_has_a_column() -> None:
 
 
 def test_item_ref_reads_every_field_of_a_row() -> None:
-    item = item_ref((bytes(16), "Event", "c", "general", 0, None, 0.5, None, None, None, 1, 1))
+    item = item_ref((bytes(16), "Event", "c", "general", 0, None, 0.5, None, None, None, None, 1, 1))
     made = ItemRef(**{name: getattr(item, name) for name in names(ItemRef)})
     assert made == item
     assert (item.label, item.importance, item.is_macro, item.part) == (Label.EVENT, 0.5, False, None)

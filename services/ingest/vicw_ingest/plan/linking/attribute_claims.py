@@ -16,9 +16,6 @@ from vicw_shared.model.names import ATTRIBUTE
 from vicw_shared.text import fold_case
 from vicw_shared.uids import make_uid
 
-CLAIM_RULE = "rules:attribute"
-"""``created_by`` of the edges that supersession draws between the statements of a slot."""
-
 
 def is_claim(edge: Edge) -> bool:
     """Return whether a MENTIONS edge leads from a statement to a slot; its properties are then the claim."""

@@ -1,0 +1,1 @@
+"""Cases: small inputs with their right answers, replayed over HTTP."""
