@@ -111,6 +111,11 @@ class RetrievalSettings(BaseSettings):
         le=1,
         description="Gain of items of the time that the question asks about, as a share of their score; 0: none",
     )
+    date_order: Literal["auto", "dmy", "mdy"] = Field(
+        "auto",
+        description="Order of day and month in dates with slashes (3/5/2026) that nothing in the question decides: "
+        "`dmy`, `mdy`, or `auto` (of the language of the question; the month first in English)",
+    )
     chains: int = Field(
         5,
         ge=0,
