@@ -127,7 +127,7 @@ class _TextExtractor:
         """Add the sentence as a statement; its time is the first time expression in it."""
         span = self._sentences[number].span
         text = self._source.text[span.start : span.end]
-        time = next(times_in(text, self._source.at), None)
+        time = next(times_in(text, self._source.at, day_first=self._source.day_first), None)
         if time is not None:
             date = time.start.date().isoformat()[: _DATE_WIDTHS.get(time.precision, _DATE_WIDTH)]
             where = Span(span.start + time.begins, span.start + time.ends)

@@ -53,7 +53,7 @@ def domain_of(request: IngestRequest, root: Node | None) -> str:
     return GENERAL
 
 
-def text_of(item: Item, domain: str, now: datetime) -> ItemText:
+def text_of(item: Item, domain: str, now: datetime, day_first: bool | None = None) -> ItemText:
     """Return the extractor's input for an item. ``domain`` is the domain of the request (``domain_of``)."""
     commit = authored_commit(item) if item.timestamp is None else None
     return ItemText(
@@ -61,6 +61,7 @@ def text_of(item: Item, domain: str, now: datetime) -> ItemText:
         item.timestamp or commit_date(commit) or now,
         item.speaker,
         item.name,
+        day_first,
         _code_path(item) or item.source,
         may_be_code=_may_be_code(item, domain),
         only_by_name=not _is_program(item, domain),

@@ -330,7 +330,7 @@ def analyse_time(query: str, asked_at: datetime, *, day_first: bool | None = Non
         order=order_in(read),
         recurrence=recurrence,
         zone=asked_at.tzinfo,
-        ahead=is_about_coming(read),
+        ahead=is_about_coming(read) or any(time.start >= asked_at for time in phrases),
     )
 
 

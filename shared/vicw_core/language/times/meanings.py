@@ -431,6 +431,10 @@ def _vague(words: Words, asked: Question) -> Meaning:
     return Meaning(start, asked.now, "minute", sure, loose=True, rolling=True)
 
 
+def _coming(_: Words, asked: Question) -> Meaning:
+    return Meaning(asked.now, months_on(asked.now, 12), "year", LOOSE, rolling=True)
+
+
 def _iso(words: Words, asked: Question) -> Meaning:
     year, month, day = map(int, re.split(r"[-/.]", words.raw["iso"]))
     start = asked.today.replace(year=year, month=month, day=day)
@@ -467,6 +471,7 @@ _KINDS: dict[str, Callable[[Words, Question], Meaning | None]] = {
     "ago": lambda words, asked: _counted(words, asked, -1),
     "ahead": lambda words, asked: _counted(words, asked, 1),
     "bare_wd": lambda words, asked: _weekday(words, asked, "on"),
+    "coming": _coming,
     "dashed": _figures,
     "date": _date,
     "date_range": _date_range,

@@ -14,7 +14,7 @@ from vicw_core.language.times.clocks import Hours, hours_in
 from vicw_core.language.times.expressions import TimeExpression, later, midnight
 from vicw_core.language.times.meanings import Meaning, Question, Words, clock, meaning
 from vicw_core.language.times.tense import is_about_future
-from vicw_core.language.times.vocabulary import Language, fold, languages, lowered
+from vicw_core.language.times.vocabulary import Language, fold, languages, lowered, patterns
 
 _WORD = re.compile(r"[^\W\d_]+")
 _KANA = re.compile(r"[\u3041-\u30ff]")
@@ -135,8 +135,9 @@ def _is_day_first(text: str, spoken: list[Language], day_first: bool | None) -> 
 
 def _matches(one: Language, text: str, written: str, asked: Question) -> Iterator[TimeExpression]:
     place = 0
-    while (match := one.pattern.search(text, place)) is not None:
-        kind = one.kinds[int((match.lastgroup or "k0")[1:])]
+    known = patterns(one.code)
+    while (match := known.whole.search(text, place)) is not None:
+        kind = known.kinds[int((match.lastgroup or "k0")[1:])]
         words, begins = _words(kind, match)
         if not _is_meant(one, kind, match, words, written, begins):
             place = match.start() + 1  # a shorter one may begin within
@@ -232,9 +233,9 @@ def _with_parts(text: str, times: list[TimeExpression], spoken: list[Language]) 
 
 
 def _at_part(text: str, time: TimeExpression, one: Language, over: int, limit: int) -> TimeExpression | None:
-    if match := one.part_behind.match(text, time.ends, limit):
+    if match := patterns(one.code).part_behind.match(text, time.ends, limit):
         begins, ends = time.begins, match.end()
-    elif match := one.part_before.search(text, max(over, time.begins - _BACK), time.begins):
+    elif match := patterns(one.code).part_before.search(text, max(over, time.begins - _BACK), time.begins):
         begins, ends = match.start(), time.ends
     else:
         return None

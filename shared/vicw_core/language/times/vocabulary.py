@@ -43,12 +43,10 @@ _TABLES = {
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """One language: its words by table and folded form, and all its patterns in one expression."""
+    """One language: its words by table and folded form, and what says whether a text may be in it."""
 
     code: str
     tables: Mapping[str, Mapping[str, Any]]
-    pattern: re.Pattern[str]
-    kinds: tuple[str, ...]
     triggers: frozenset[str]
     """Words of which a text with a time in this language has one, or figures."""
     figure_words: frozenset[str]
@@ -62,15 +60,23 @@ class Language:
     """Words of a text that is about the future; None: the tense of English decides."""
     day_first: bool | None
     """Order of day and month in dates with slashes; None: not known from the language."""
-    part_before: re.Pattern[str]
-    part_behind: re.Pattern[str]
-    """A part of the day beside a day."""
     first: re.Pattern[str] | None
     last: re.Pattern[str] | None
 
     def value(self, name: str, words: str) -> Any:
         """Return the value of the words that matched a name of a pattern."""
         return self.tables[_TABLES[name]][fold(words)]
+
+
+@dataclass(frozen=True, slots=True)
+class Patterns:
+    """All patterns of a language in one expression, and their kinds by number."""
+
+    whole: re.Pattern[str]
+    kinds: tuple[str, ...]
+    part_before: re.Pattern[str]
+    part_behind: re.Pattern[str]
+    """A part of the day beside a day."""
 
 
 def fold(words: str) -> str:
@@ -86,10 +92,35 @@ def raw_data(code: str) -> dict[str, Any]:
 
 @cache
 def language(code: str) -> Language:
-    """Return a language with its patterns compiled. Raises FileNotFoundError for one that has no file."""
+    """Return a language. Raises FileNotFoundError for one that has no file."""
     data = raw_data(code)
     spaced = data.get("spaced", True)
     tables = {name: _folded(table) for name, table in data.items() if isinstance(table, dict) and name != "patterns"}
+    characters = re.compile(data["characters"]) if "characters" in data else None
+    order = {end: _any(data.get("order", {}).get(end, ()), spaced) for end in ("first", "last")}
+    return Language(
+        code,
+        tables,
+        frozenset(_trigger_words(tables, data)) if spaced else frozenset(),
+        frozenset(data.get("figure_words", ())),
+        characters,
+        frozenset(data.get("careful", ())),
+        frozenset(data.get("strong", ())),
+        re.compile(data["future"]) if "future" in data else None,
+        data.get("day_first"),
+        order["first"],
+        order["last"],
+    )
+
+
+@cache
+def patterns(code: str) -> Patterns:
+    """Return the patterns of a language, compiled when a text first needs them: all take a tenth of a second.
+
+    Raises FileNotFoundError for one that has no file.
+    """
+    data, tables = raw_data(code), language(code).tables
+    spaced = data.get("spaced", True)
     apart = spaced and not data.get("compounds", False)
     names = {name: _words(tables.get(table, {}), apart) for name, table in _TABLES.items()}
     names |= {
@@ -107,26 +138,13 @@ def language(code: str) -> Language:
             parts.append(f"(?P<k{len(kinds)}>{_expand(template, names, len(kinds))})")
             kinds.append(kind)
     body = "|".join(parts) or "(?!)"
-    pattern = re.compile(rf"(?<!\w)(?:{body})(?!\w)" if spaced else f"(?:{body})")
-    characters = re.compile(data["characters"]) if "characters" in data else None
+    whole = re.compile(rf"(?<!\w)(?:{body})(?!\w)" if spaced else f"(?:{body})")
     before, behind = (_expand(data.get(name, "(?!)"), names, 0) for name in ("part_before", "part_after"))
-    order = {end: _any(data.get("order", {}).get(end, ()), spaced) for end in ("first", "last")}
-    return Language(
-        code,
-        tables,
-        pattern,
+    return Patterns(
+        whole,
         tuple(kinds),
-        frozenset(_trigger_words(tables, data)) if spaced else frozenset(),
-        frozenset(data.get("figure_words", ())),
-        characters,
-        frozenset(data.get("careful", ())),
-        frozenset(data.get("strong", ())),
-        re.compile(data["future"]) if "future" in data else None,
-        data.get("day_first"),
         re.compile(rf"(?:{before})\s*$"),
         re.compile(rf"(?:{behind})(?!\w)" if spaced else behind),
-        order["first"],
-        order["last"],
     )
 
 

@@ -157,3 +157,16 @@ def test_texts_are_read_by_the_same_reader(text: str, start: str, precision: str
 )
 def test_lengths_repetitions_and_vague_times_date_no_text(text: str) -> None:
     assert list(times_in(text, NOW)) == []
+
+
+def test_the_order_of_a_text_is_that_of_its_source() -> None:
+    (found,) = times_in("We met on 3/5/2025.", NOW, day_first=True)
+    assert (found.start.day, found.start.month) == (3, 5)
+
+
+def test_upcoming_is_from_now_on() -> None:
+    analysis = analyse_time("What are my upcoming appointments?", NOW)
+    (span,) = analysis.spans
+    assert span.start == NOW
+    assert analysis.ahead
+    assert not analyse_time("What did I do on Monday?", NOW).ahead
