@@ -327,7 +327,7 @@ def analyse_time(query: str, asked_at: datetime, *, day_first: bool | None = Non
         tuple(anchors),
         alone,
         tells_when and not says_more,
-        order=order_in(read),
+        order=_order(read, taken),
         recurrence=recurrence,
         zone=asked_at.tzinfo,
         ahead=is_about_coming(read) or any(time.start >= asked_at for time in phrases),
@@ -341,6 +341,14 @@ def _recurrence(query: str, times: Sequence[TimeExpression], zone: tzinfo) -> Re
             words = query[time.begins : time.ends]
             return Recurrence(zone, found.weekdays, found.since, found.until, words, time.begins)
     return None
+
+
+def _order(query: str, taken: Sequence[tuple[int, int]]) -> TimeOrder | None:
+    """Return the order over time that is asked for; words that are of a time ("the first week of March") say none."""
+    found = order_in(query)
+    if found is None or any(begins < found.begins + len(found.text) and found.begins < ends for begins, ends in taken):
+        return None
+    return found
 
 
 def _selects_more(rest: str) -> bool:

@@ -435,6 +435,35 @@ def _coming(_: Words, asked: Question) -> Meaning:
     return Meaning(asked.now, months_on(asked.now, 12), "year", LOOSE, rolling=True)
 
 
+def _week_of(words: Words, asked: Question) -> Meaning:
+    """Return the week, or the weekend at its end, that has a date."""
+    month, day = ("mo", "d") if "mo" in words else ("mo1", "d1")
+    date = _of_year(asked, words.value(month), words.value(day))
+    if "y" in words:
+        date = date.replace(year=words.value("y"))
+    monday = date - timedelta(days=date.weekday())
+    if str(words.value("per")) == "week":
+        return Meaning(monday, monday + timedelta(7), "week", yearless="y" not in words)
+    return Meaning(monday + timedelta(5), monday + timedelta(7), yearless="y" not in words)
+
+
+def _weekdays_ago(words: Words, asked: Question) -> Meaning:
+    """Return the last but so many of a day of the week: two Fridays ago is the one before the last."""
+    weekday = words.language.value("wds", words.raw["wds"])[0]
+    back = (asked.today.weekday() - weekday) % 7 or 7
+    return _day(words, asked.today - timedelta(days=back + 7 * (words.value("n") - 1)))
+
+
+def _ago_today(words: Words, asked: Question) -> Meaning | None:
+    unit = str(words.value("u"))
+    return _day(words, away(asked.today, -words.value("n"), unit)) if unit not in _MINUTES else None
+
+
+def _year_month(words: Words, asked: Question) -> Meaning:
+    start = asked.today.replace(year=words.value("y"), month=int(words.raw["month"]), day=1)
+    return Meaning(start, months_on(start, 1), "month")
+
+
 def _iso(words: Words, asked: Question) -> Meaning:
     year, month, day = map(int, re.split(r"[-/.]", words.raw["iso"]))
     start = asked.today.replace(year=year, month=month, day=day)
@@ -470,6 +499,7 @@ def _figures(words: Words, asked: Question) -> Meaning:
 _KINDS: dict[str, Callable[[Words, Question], Meaning | None]] = {
     "ago": lambda words, asked: _counted(words, asked, -1),
     "ahead": lambda words, asked: _counted(words, asked, 1),
+    "ago_today": _ago_today,
     "bare_wd": lambda words, asked: _weekday(words, asked, "on"),
     "coming": _coming,
     "dashed": _figures,
@@ -506,7 +536,7 @@ _KINDS: dict[str, Callable[[Words, Question], Meaning | None]] = {
     "slash": _figures,
     "vague": _vague,
     "wd_ago": _weeks_ago,
-    "wd_due": lambda words, asked: _weekday(words, asked, "next"),
+    "wd_count_ago": _weekdays_ago,
     "wd_last": lambda words, asked: _weekday(words, asked, "last"),
     "wd_next": lambda words, asked: _weekday(words, asked, "next"),
     "wd_of_month": _weekday_of_month,
@@ -515,4 +545,6 @@ _KINDS: dict[str, Callable[[Words, Question], Meaning | None]] = {
     "wd_part": lambda words, asked: _weekday(words, asked, "on"),
     "wd_this": lambda words, asked: _weekday(words, asked, "this"),
     "wd_week": _week_of_weekday,
+    "week_of": _week_of,
+    "year_month": _year_month,
 }
