@@ -61,7 +61,7 @@ class EventReference:
 
 _LEAD = re.compile(
     r"\b(?:(?P<after>after|following|since|once)|(?P<before>before|prior\ to|leading\ up\ to|until)"
-    r"|(?P<during>during|when|while|(?:at|around|about)\ the\ time\ (?:of|that|when)|(?:right\ )?around"
+    r"|(?P<during>during|when|while|(?:at|around|about)\ the\ time\ (?:of|that|when)"
     r"|in\ the\ middle\ of))\b[ ]",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -184,7 +184,7 @@ def _anchors(query: str, taken: Sequence[tuple[int, int]]) -> Iterator[EventRefe
         side = next(ReferenceSide(name) for name, value in lead.groupdict().items() if value)
         confidence = 0.5 if word in {"since", "when", "once", "while"} else 0.7
         offset = None
-        if word.endswith("around") or word.startswith(("around", "about")):
+        if word.startswith(("around", "about")):
             offset = DayOffset(-_SOME_DAYS, _SOME_DAYS + 1)
         elif side is not ReferenceSide.DURING and counted is not None:
             offset = _offset(counted, side)

@@ -432,7 +432,7 @@ def _vague(words: Words, asked: Question) -> Meaning:
 
 
 def _coming(_: Words, asked: Question) -> Meaning:
-    return Meaning(asked.now, months_on(asked.now, 12), "year", LOOSE, rolling=True)
+    return Meaning(asked.now, months_on(asked.now, 12), "year", VAGUE, rolling=True)
 
 
 def _week_of(words: Words, asked: Question) -> Meaning:
