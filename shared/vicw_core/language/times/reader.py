@@ -12,7 +12,8 @@ from datetime import datetime, timedelta
 
 from vicw_core.language.times.clocks import Hours, hours_in
 from vicw_core.language.times.expressions import TimeExpression, later, midnight
-from vicw_core.language.times.meanings import Meaning, Question, Words, clock, meaning
+from vicw_core.language.times.matched import Meaning, Question, Words, clock
+from vicw_core.language.times.meanings import meaning
 from vicw_core.language.times.tense import is_about_future
 from vicw_core.language.times.vocabulary import Language, fold, languages, lowered, patterns
 
