@@ -71,6 +71,24 @@ def trimmed(text: str) -> str:
     return text[start:].rstrip() if "\n" in inner else inner
 
 
+def quoted_lines(text: str) -> str:
+    r"""Return ``text`` with a quotation mark before each line, so that no line looks like what stands around it.
+
+    >>> quoted_lines("one\n\n[2] two")
+    '> one\n>\n> [2] two'
+    """
+    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
+
+
+def one_fact(text: str) -> str:
+    r"""Return ``text`` in one line, and without the separator of facts.
+
+    >>> one_fact("Ana\n[2] Ben · id 7")
+    'Ana [2] Ben - id 7'
+    """
+    return " ".join(text.split()).replace(" · ", " - ")
+
+
 def flaw(text: str) -> str | None:
     """Return why ``text`` cannot be stored (NUL, a lone surrogate), or None if it can."""
     if "\x00" in text:

@@ -13,6 +13,7 @@ import argparse
 import asyncio
 import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
@@ -23,6 +24,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from bench.term_statistics import brought_up_to_date
 from vicw_bench.fidelity.measure import AS_SET, ask_all, ensure_filled
 from vicw_bench.filling import fill, read_marker, requests, write_marker
 from vicw_bench.metrics import Answered, score
@@ -82,6 +86,7 @@ class Bench:
         store = self.stores / f"{data.name}-{store_key(self.settings, data.digest, Extract.AUTO)}"
         async with open_local(self.settings, store) as target:
             await ensure_filled(target, data, store, lambda *_: None)
+            await brought_up_to_date(target)
         return store
 
 
@@ -189,9 +194,12 @@ def _crowd(others: Sequence[FidelitySet], items: int, contexts: int) -> Iterator
 
 
 def _same(label: str, before: Sequence[Answered], after: Sequence[Answered]) -> str:
-    same = sum(one.found == other.found for one, other in zip(before, after, strict=True))
-    recall = " and ".join(f"{score(answers).recall_at_10:.4f}" for answers in (before, after))
-    return f"| {label}: same first ten | {same} of {len(before)} (R@10 {recall}) |"
+    """Compare the answers of which no part ran into an emergency stop."""
+    whole = [pair for pair in zip(before, after, strict=True) if not (pair[0].degraded or pair[1].degraded)]
+    same = sum(one.found == other.found for one, other in whole)
+    recall = " and ".join(f"{score(answers).recall_at_10:.4f}" for answers in zip(*whole, strict=True))
+    cut = f"; {len(before) - len(whole)} answers were degraded" if len(whole) < len(before) else ""
+    return f"| {label}: same first ten | {same} of {len(whole)} (R@10 {recall}){cut} |"
 
 
 async def main() -> None:

@@ -10,7 +10,7 @@ from datetime import UTC, tzinfo
 
 from vicw_client.window.tokens import Message, TokenMeter
 from vicw_shared.clock import format_minute
-from vicw_shared.text import trimmed
+from vicw_shared.text import one_fact, quoted_lines, trimmed
 from vicw_shared.wire.retrieve import GraphEdge, Result, RetrieveResponse
 
 RESULT_SHARE = 0.7
@@ -116,10 +116,16 @@ def _head(result: Result, form: MemoryForm) -> str:
     elsewhere = result.context if result.context != form.context else None
     # A name that is the beginning of the text adds nothing.
     name = None if result.text.startswith(result.name.rstrip(_ELLIPSIS)) else result.name
-    at = format_minute(result.timestamp, form.zone)
-    facts = dict.fromkeys(fact for fact in (elsewhere, at, name, result.speaker) if fact)
+    values = elsewhere, format_minute(result.timestamp, form.zone), name, result.speaker
+    facts = dict.fromkeys(one_fact(value) for value in values if value)
     texts = [result.text, *(passage.text for passage in result.passages)]
-    return f"[{' · '.join(facts) or 'undated'}] " + f" {_ELLIPSIS} ".join(map(_outdented, texts))
+    return f"[{' · '.join(facts) or 'undated'}] " + _quoted_after_first(f" {_ELLIPSIS} ".join(map(_outdented, texts)))
+
+
+def _quoted_after_first(text: str) -> str:
+    """Return a text whose lines look like no other memory: they are quoted but for the first, which has a head."""
+    first, _, others = text.partition("\n")
+    return f"{first}\n{quoted_lines(others)}" if others else first
 
 
 def _outdented(text: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from vicw_core.language.times import MONTHS, WEEKDAYS
+from vicw_core.language.times.vocabulary import language
 from vicw_english.tagging.analysis import Word
 
 
@@ -83,7 +83,7 @@ _LEADING = frozenset({"lead", "leads", "led", "leading"})
 _TIMES = frozenset(
     "year years month months week weeks weekend day morning noon evening night spring summer autumn winter christmas "
     "easter yesterday then last early late childhood birth".split()
-) | {*MONTHS, *WEEKDAYS}
+) | {word for name in ("months", "weekdays") for word in language("en").tables[name]}
 _HAVING = frozenset({"has", "have", "'ve", "’ve", "been"})
 _DOUBTED = 0.5
 """Maximum certainty of a cause that the sentence calls merely possible."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from vicw_core.language.times import times_in
+from vicw_core.language.times.reader import times_in
 from vicw_english.agents import agents_of, is_person
 from vicw_english.causes import Cause, causes_in
 from vicw_english.names import Name, NameKind, names_in
@@ -127,14 +127,14 @@ class _TextExtractor:
         """Add the sentence as a statement; its time is the first time expression in it."""
         span = self._sentences[number].span
         text = self._source.text[span.start : span.end]
-        time = next(times_in(text, self._source.at), None)
+        time = next(times_in(text, self._source.at, day_first=self._source.day_first), None)
         if time is not None:
-            date = time.at.date().isoformat()[: _DATE_WIDTHS.get(time.precision, _DATE_WIDTH)]
-            where = Span(span.start + time.span.start, span.start + time.span.end)
+            date = time.start.date().isoformat()[: _DATE_WIDTHS.get(time.precision, _DATE_WIDTH)]
+            where = Span(span.start + time.begins, span.start + time.ends)
             mentioned.append(self._add_entity(date, Label.CONCEPT, "date", "date", where))
         key = self._statements[number] = f"statement {number}"
         self._extraction.events.append(
-            ExtractedEvent(key, text, STATEMENT, span, time.at if time is not None else None)
+            ExtractedEvent(key, text, STATEMENT, span, time.start if time is not None else None)
         )
         return key
 

@@ -49,6 +49,7 @@ from vicw_shared.ports import (
     WorkQueue,
 )
 from vicw_shared.settings import IngestSettings, LimitSettings
+from vicw_shared.settings.concerns import DAY_FIRST
 from vicw_shared.uids import context_uid
 from vicw_shared.wire.ingest import Extract, IngestRequest, IngestResponse
 
@@ -184,7 +185,8 @@ async def _extract(
         if request.extract in {Extract.RULES, Extract.LLM} or item.extraction is None
     ]
     instant = now()
-    sources = [text_of(request.items[n], domain, instant) for n in selected]
+    day_first = DAY_FIRST.get(ports.settings.date_order)
+    sources = [text_of(request.items[n], domain, instant, day_first) for n in selected]
     texts = dict(zip(selected, await extractor.extract(sources, ports.extractor), strict=True))
     linked = {n: with_import_links(page, texts[n]) for n, page in pages.items() if n in texts}
     return Extracted(

@@ -31,6 +31,7 @@ from vicw_shared.clock import in_zone, now
 from vicw_shared.errors import OverloadedError, UnavailableError
 from vicw_shared.ports import Audience, Scope
 from vicw_shared.settings import LimitSettings
+from vicw_shared.settings.concerns import DAY_FIRST
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
 _log = structlog.get_logger()
@@ -109,7 +110,9 @@ async def _answer(
     time = TimeAnalysis()
     if ports.settings.time_boost:
         with stages.isolate(TIME):  # in the asker's zone: "today" is the asker's day
-            time = analyse_time(request.query, in_zone(request.query_time or scope.judged_at, request.zone))
+            asked_at = in_zone(request.query_time or scope.judged_at, request.zone)
+            day_first = DAY_FIRST.get(ports.settings.date_order)
+            time = analyse_time(request.query, asked_at, day_first=day_first)
     found = await find_items(request, scope, time, ports, stages)
     refined = await refine(request, scope, found, time, ports, stages)
     expanded = await expand_results(request, scope, refined.top, refined.associates, ports, stages, again=again)

@@ -176,6 +176,12 @@ class EmbeddingSettings(WithSecrets):
         return self.model if "model" in self.model_fields_set else None
 
 
+type DateOrder = Literal["auto", "dmy", "mdy"]
+"""Order of day and month in dates with slashes that nothing else decides."""
+DAY_FIRST = {"dmy": True, "mdy": False}
+"""Whether the day is first, by that order; `auto` has no entry, since the language decides."""
+
+
 class IngestSettings(BaseSettings):
     """The write path."""
 
@@ -190,6 +196,11 @@ class IngestSettings(BaseSettings):
         None,
         description="Name of the extractor that reads the texts (`english`), where several are installed; default: the "
         "one that is. `none`: no extraction by rules, but for code",
+    )
+    date_order: DateOrder = Field(
+        "auto",
+        description="Order of day and month in dates with slashes (3/5/2026) that nothing in the text decides: `dmy`, "
+        "`mdy`, or `auto` (of the language of the text; the month first in English)",
     )
     chunk_chars: int = Field(1200, ge=100, description="Target size of a passage, in characters")
     batch: int = Field(64, gt=0, description="Texts sent to the embedder at once")

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 from pydantic_settings import BaseSettings
 
-from vicw_shared.settings.concerns import config
+from vicw_shared.settings.concerns import DateOrder, config
 
 
 class RetrievalSettings(BaseSettings):
@@ -110,6 +110,11 @@ class RetrievalSettings(BaseSettings):
         ge=0,
         le=1,
         description="Gain of items of the time that the question asks about, as a share of their score; 0: none",
+    )
+    date_order: DateOrder = Field(
+        "auto",
+        description="Order of day and month in dates with slashes (3/5/2026) that nothing in the question decides: "
+        "`dmy`, `mdy`, or `auto` (of the language of the question; the month first in English)",
     )
     chains: int = Field(
         5,

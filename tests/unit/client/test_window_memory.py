@@ -74,7 +74,7 @@ def test_what_is_recalled_is_told_in_the_zone_of_the_questions(
 
 def test_a_nested_list_keeps_its_levels() -> None:
     passage = result_of(1, "\n    - berth 1\n      - boat\n    - berth 2\n", id="a", speaker="Ana")
-    assert told([passage]) == "[Ana] - berth 1\n  - boat\n- berth 2"
+    assert told([passage]) == "[Ana] - berth 1\n>   - boat\n> - berth 2"
 
 
 def test_causes_and_neighbours_follow_the_result_they_belong_to() -> None:

@@ -101,9 +101,9 @@ async def test_the_stored_passages_of_a_nested_list_are_its_text_with_all_indent
     assert "".join(texts[uid] for uid in uids) == _NESTED
     assert all(texts[uid].startswith("    - berth") for uid in uids[1:])
     answer = await memory.retrieve("berth 59", limit=1)
-    assert "\n    - berth 59 for boats" in answer.text
+    assert "\n>     - berth 59 for boats" in answer.text
     shown = answer.text[answer.text.index("\n") :].splitlines()
-    assert all(line.startswith("    - berth") for line in shown if "berth" in line)
+    assert all(line.startswith(">     - berth") for line in shown if "berth" in line)
 
 
 async def test_an_item_that_was_cut_in_another_way_is_unchanged_and_its_copy_is_known(

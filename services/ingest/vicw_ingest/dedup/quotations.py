@@ -24,7 +24,9 @@ _NEIGHBOURHOOD = re.compile(
     r"(?:\n(?:> ?){0,3}(?: {4}[^\s:][^\n:]{0,300}: [^\n]*| {4}shares [^\n]{1,300} with \[\d+\]| {8}\"[^\n]*))+"
 )
 """Lines after a result that describe its neighbourhood: a relation, or the proof of a cause."""
-_MARGIN = re.compile(r"^(?:> ?){1,3}", re.MULTILINE)
+_HEAD_MARGIN = re.compile(r"(?:> ?){0,3}")
+_MARGINS = [re.compile(rf"^(?:> ?){{0,{depth}}}", re.MULTILINE) for depth in range(5)]
+"""Quotation marks at the start of lines: an answer quotes the lines of a memory, and may be quoted as a whole."""
 _MOST_BLOCKS, _BLOCK_LINES, _BLOCK_CHARS = 100, 60, 4000
 
 
@@ -54,7 +56,7 @@ def blocks(text: str, min_chars: int = 1) -> list[QuotedResult]:
     results = []
     for start, following in islice(pairwise([*starts, len(text)]), _MOST_BLOCKS):
         head, numbered = headings[start]
-        results.append(QuotedResult(start, tuple(_beginnings(text, start, head.end(), following, min_chars)), numbered))
+        results.append(QuotedResult(start, tuple(_beginnings(text, head, following, min_chars)), numbered))
     return results
 
 
@@ -64,14 +66,29 @@ def block_end(text: str, end: int) -> int:
     return neighbourhood.end() if neighbourhood is not None else end
 
 
-def _beginnings(text: str, head: int, start: int, limit: int, min_chars: int) -> Iterator[QuotedSpan]:
+def _beginnings(text: str, head: re.Match[str], limit: int, min_chars: int) -> Iterator[QuotedSpan]:
     """Yield the first line of a text, its first two, and so on, because nothing marks the end of a block's text."""
-    quoted = text.startswith(">", head)
+    start = head.end()
+    outer = _HEAD_MARGIN.match(head[0])
+    depth = outer[0].count(">") if outer is not None else 0
     lines = lines_of(text[start : min(limit, start + _BLOCK_CHARS)])[:_BLOCK_LINES]
     for end in accumulate(map(len, lines)):
         body = text[start : start + end].rstrip()
         if body.strip():
-            yield QuotedSpan(start, start + len(body), _keys(_MARGIN.sub("", body) if quoted else body, min_chars))
+            bare = _without_margin(body, depth, beside_head=not head[0].endswith("\n"))
+            yield QuotedSpan(start, start + len(body), _keys(bare, min_chars))
+
+
+def _without_margin(body: str, depth: int, *, beside_head: bool) -> str:
+    """Return a body without the marks of ``depth`` quotations around the answer, and of the answer's own.
+
+    Answers of earlier versions have none of their own, and a first line ``beside_head`` has none at all.
+    """
+    first, _, rest = body.partition("\n") if beside_head else ("", "", body)
+    mark = ">" * (depth + 1)
+    own = all(line.replace(" ", "").startswith(mark) for line in rest.split("\n"))
+    rest = _MARGINS[depth + own].sub("", rest)
+    return f"{first}\n{rest}" if beside_head else rest
 
 
 def _keys(text: str, min_chars: int) -> tuple[str, ...]:

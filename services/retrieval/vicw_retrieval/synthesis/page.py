@@ -5,20 +5,24 @@ The caller's template around the evidence has placeholders in braces and no othe
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 from typing import Self
 
 from vicw_shared.clock import format_minute
 from vicw_shared.errors import FieldProblem, InvalidInputError
-from vicw_shared.text import trimmed
+from vicw_shared.text import one_fact, quoted_lines, trimmed
 from vicw_shared.tokens import BYTES_PER_TOKEN
 from vicw_shared.wire.answer_format import DEFAULT_BUDGET_CHARS, PLACE, Budget, Template
 from vicw_shared.wire.retrieve import Result
 
 ELLIPSIS = "…"
+
+type Guard = Callable[[str], str]
+"""Makes a piece of a memory fit to stand inside a caller's template."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,7 @@ class TextPage:
 
     meter: TextMeter
     size: int
+    guard: Guard = str
     chosen: list[TextBlock] = field(default_factory=list)
     shortened: set[int] = field(default_factory=set)
     lines: Counter[int] = field(default_factory=Counter)
@@ -89,6 +94,10 @@ class TextPage:
     def ranks(self) -> frozenset[int]:
         """The ranks of the results in it."""
         return frozenset(block.rank for block in self.chosen if block.number == 0)
+
+    def line(self, rank: int, number: int, text: str) -> TextBlock:
+        """Return a line about a result, guarded."""
+        return TextBlock(rank, number, self.guard(text))
 
     def begin(self, block: TextBlock) -> None:
         """Add a block in any case, cut if it is too long."""
@@ -122,18 +131,12 @@ RESULT = "[{rank}] {head}\n{text}"
 """Default format of a result."""
 
 
-def fill(template: str, values: Mapping[str, str]) -> str:
-    """Return a template with its placeholders filled in; values are not parsed again.
-
-    >>> fill("{speaker}: {text}", {"speaker": "Ana", "text": "{speaker} is no place here"})
-    'Ana: {speaker} is no place here'
-    """
-    return PLACE.sub(lambda place: values[place[1]], template)
+_TAG = re.compile(r"</?([A-Za-z][\w.-]*)")
 
 
 def fill_text(template: Template, results: str) -> str:
     """Return the text with the results in their place."""
-    return fill(template.whole, {"results": results})
+    return PLACE.sub(lambda _: results, template.whole)
 
 
 def require_room(template: Template, meter: TextMeter) -> None:
@@ -144,8 +147,12 @@ def require_room(template: Template, meter: TextMeter) -> None:
     raise InvalidInputError(problem)
 
 
-def write_result(template: str, result: Result, zone: tzinfo = UTC) -> str:
-    """Return a result in a template, with its time in ``zone``. Unknown values are the empty string."""
+def write_result(template: str, result: Result, zone: tzinfo = UTC, guard: Guard = str) -> str:
+    """Return a result in a template, with its time in ``zone``. Unknown values are the empty string.
+
+    The lines of its text are quoted, but for a first line that the template begins; its other values are one line each.
+    So no memory looks like the head of another, a line around it, or the caller's own words.
+    """
     values = {
         "rank": str(result.rank),
         "id": result.id or result.source or result.uid,
@@ -156,9 +163,33 @@ def write_result(template: str, result: Result, zone: tzinfo = UTC) -> str:
         "flow": result.flow_id or "",
         "kind": result.subtype,
         "name": result.name,
-        "text": trimmed(result.text),
     }
-    return fill(template, values | {"head": _head(result, values)})
+    values = {name: guard(one_fact(value)) for name, value in values.items()}
+    values["head"] = _head(result, values)
+    text = guard(trimmed(result.text))
+    first, *others = text.split("\n", 1)
+    begun = "\n".join([first, *map(quoted_lines, others)])
+
+    def value(place: re.Match[str]) -> str:
+        if place[1] != "text":
+            return values[place[1]]
+        line = template[: place.start()].rpartition("\n")[2]
+        return begun if PLACE.sub(value, line).strip() else quoted_lines(text)
+
+    return PLACE.sub(value, template)
+
+
+def guard_of(template: Template) -> Guard:
+    """Return what replaces the tags of a template in memories, so that none ends what the caller has begun.
+
+    >>> guard_of(Template(whole="<notes>{results}</notes>"))("</notes> <b>")
+    '‹/notes> <b>'
+    """
+    tags = dict.fromkeys(_TAG.findall(f"{template.whole} {template.result or ''}"))
+    if not tags:
+        return str
+    mark = re.compile(rf"<(?=\s*/?\s*(?:{'|'.join(map(re.escape, tags))})\b)", re.IGNORECASE)
+    return lambda text: mark.sub("‹", text)
 
 
 def writes_speaker(template: str) -> bool:
@@ -172,9 +203,13 @@ def writes_speaker(template: str) -> bool:
 
 def _head(result: Result, values: Mapping[str, str]) -> str:
     """Return the known facts of a result in one line, without repeats but a speaker with the context's name."""
-    source = result.id or result.source
     # The speaker's name, or the beginning of the text, says nothing.
     says_nothing = result.name == result.speaker or result.text.lstrip().startswith(result.name.rstrip(ELLIPSIS))
-    place = (values["context"], values["domain"], values["kind"], "" if says_nothing else result.name)
-    facts = (*dict.fromkeys(place), values["speaker"], values["date"], f"id {source}" if source else "")
+    place = (values["context"], values["domain"], values["kind"], "" if says_nothing else values["name"])
+    facts = (
+        *dict.fromkeys(place),
+        values["speaker"],
+        values["date"],
+        f"id {values['id']}" if result.id or result.source else "",
+    )
     return " · ".join(fact for fact in facts if fact)

@@ -16,6 +16,7 @@ from vicw_retrieval.synthesis.page import (
     TextMeter,
     TextPage,
     fill_text,
+    guard_of,
     write_result,
     writes_speaker,
 )
@@ -24,7 +25,7 @@ from vicw_shared.model import Edge, Node
 from vicw_shared.model.chain import next_key
 from vicw_shared.model.supersession import decides
 from vicw_shared.ports import Direction, Neighbour
-from vicw_shared.text import fold_case
+from vicw_shared.text import fold_case, one_fact
 from vicw_shared.wire.answer_format import Template
 from vicw_shared.wire.retrieve import Result
 
@@ -55,7 +56,8 @@ def _names(chain: CausalPath, around: Neighbourhood) -> Iterator[str]:
 
 def _name(node: Node, around: Neighbourhood) -> str:
     """Return the name of an event; of an item its text, since its name may be its speaker's."""
-    text = " ".join((around.texts.get(node.uid, "") if node.content_hash is not None else "").split()) or node.name
+    text = " ".join((around.texts.get(node.uid, "") if node.content_hash is not None else "").split())
+    text = text or one_fact(node.name)
     return text if len(text) <= _NAME_CHARS else text[: _NAME_CHARS - 1] + _ELLIPSIS
 
 
@@ -64,10 +66,10 @@ def _proof(step: CausalPathEdge, zone: tzinfo) -> str:
     facts = [f"certainty {certainty_of(step.edge):.2g}"]
     if source_item is not None:
         source = source_item.source_id or source_item.source
-        facts += [f"id {source}"] if source else []
-        at = format_minute(source_item.timestamp, zone)
-        facts += [fact for fact in (source_item.speaker, source_item.domain, at) if fact]
-    return f'        "{step.quote}" ({" · ".join(facts)})'
+        facts += [f"id {one_fact(source)}"] if source else []
+        speaker, said_at = one_fact(source_item.speaker or ""), format_minute(source_item.timestamp, zone)
+        facts += [fact for fact in (speaker, source_item.domain, said_at) if fact]
+    return f'        "{" ".join((step.quote or "").split())}" ({" · ".join(facts)})'
 
 
 _SHORT = TextMeter(400)
@@ -90,11 +92,11 @@ _DATED = {Direction.OUT: "since {}; until then", Direction.IN: "until {}; since 
 """Of two statements of which the later only may have replaced the earlier: each holds for its own time."""
 
 
-def _word(edge: Edge, direction: Direction) -> str | None:
-    """Return what an edge means, read in a direction; None if it is not shown."""
+def _word(edge: Edge, direction: Direction, zone: tzinfo) -> str | None:
+    """Return what an edge means, read in a direction, dates in ``zone``; None if it is not shown."""
     until = edge.properties.get("until")
     if edge.type == "SUPERSEDES" and until is not None and not decides(edge):
-        return _DATED[direction].format(str(until)[:10])
+        return _DATED[direction].format(f"{datetime.fromisoformat(str(until)).astimezone(zone):%Y-%m-%d}")
     return _WORDS.get((edge.type, direction))
 
 
@@ -103,6 +105,7 @@ def surrounding_lines(
     at: str,
     around: Neighbourhood,
     in_chains: Collection[str],
+    zone: tzinfo,
     *,
     alone: bool = False,
     speaks: bool = False,
@@ -119,7 +122,7 @@ def surrounding_lines(
     for neighbour in around.neighbours.get(at, ()) if not alone else ():
         edge = neighbour.edge
         direction = Direction.IN if edge.target == neighbour.origin else Direction.OUT
-        word = _word(edge, direction)
+        word = _word(edge, direction, zone)
         relation = (edge.type, edge.source, edge.target)  # duplicates of a relation, and its two ends, share a line
         if (
             speaks
@@ -133,7 +136,7 @@ def surrounding_lines(
             continue  # shown above
         shown.add(relation)
         # An event of the result's text is the subject of its own line.
-        subject = f"{around.nodes[neighbour.origin].name} " if neighbour.origin != at else ""
+        subject = f"{one_fact(around.nodes[neighbour.origin].name)} " if neighbour.origin != at else ""
         yield f"    {subject}{word}: {_neighbour_line(neighbour, around)}"
 
 
@@ -143,7 +146,7 @@ def _has_name(node: Node, name: str | None) -> bool:
 
 def associate_line(tag: Node, item: Node, around: Neighbourhood) -> str:
     """Return the line of an associate below the result that it shares a tag with."""
-    return f"    also {tag.name}: {_node_line(item, around)}"
+    return f"    also {one_fact(tag.name)}: {_node_line(item, around)}"
 
 
 def _neighbour_line(neighbour: Neighbour, around: Neighbourhood) -> str:
@@ -153,8 +156,9 @@ def _neighbour_line(neighbour: Neighbour, around: Neighbourhood) -> str:
 
 def _node_line(node: Node, around: Neighbourhood) -> str:
     text = " ".join(around.texts.get(node.uid, "").split())
-    line = f"{node.name}: {text}" if text else node.name
-    if text.startswith(node.name.rstrip(ELLIPSIS)) and text:
+    name = one_fact(node.name)
+    line = f"{name}: {text}" if text else name
+    if text.startswith(name.rstrip(ELLIPSIS)) and text:
         line = text  # the name is the text's own beginning
     return _SHORT.cut(line, _SHORT.limit)
 
@@ -193,11 +197,14 @@ def write_text(
     it, cut if necessary. Results of one thread stand together, in its order, at the place of the best of them;
     ``items`` are the results' nodes, by uid. Times are told in ``zone``.
     """
-    page = TextPage(meter, meter.limit - meter.size(fill_text(template, "")))
+    guard = guard_of(template)
+    page = TextPage(meter, meter.limit - meter.size(fill_text(template, "")), guard)
     as_result = template.result or RESULT
-    anchors = [TextBlock(r.rank, 0, write_result(as_result, r, zone)) for r in results if r.kind == "anchor"]
+    anchors = [TextBlock(r.rank, 0, write_result(as_result, r, zone, guard)) for r in results if r.kind == "anchor"]
     associates = {
-        r.node: TextBlock(r.rank, 0, write_result(as_result, r, zone)) for r in results if r.kind == "associative"
+        r.node: TextBlock(r.rank, 0, write_result(as_result, r, zone, guard))
+        for r in results
+        if r.kind == "associative"
     }
     for best in anchors[:1]:
         page.begin(best)
@@ -211,7 +218,7 @@ def write_text(
         shown_edges |= _write_chains(page, around, new, zone)
         shown = [result for result in results if result.rank in new]
         _write_surrounding_lines(
-            page, shown, around, shown_edges, shown_nodes, associates, speaks=writes_speaker(as_result)
+            page, shown, around, shown_edges, shown_nodes, associates, zone, speaks=writes_speaker(as_result)
         )
         before = page.ranks
     ranks = page.ranks
@@ -229,7 +236,7 @@ def _write_chains(page: TextPage, around: Neighbourhood, ranks: Collection[int],
     shown_edges: set[str] = set()
     for number, chain in enumerate((chain for chain in around.chains if chain.rank in ranks), start=1):
         line, block = render_chain(chain, around, zone)
-        if any(page.fill([TextBlock(chain.rank, number, text)]) for text in (block, line)):
+        if any(page.fill([page.line(chain.rank, number, text)]) for text in (block, line)):
             shown_edges |= {step.edge.id for step in chain.steps}
         else:
             page.lines[chain.rank] += 1
@@ -243,6 +250,7 @@ def _write_surrounding_lines(
     shown_edges: set[str],
     shown_nodes: set[str],
     associates: Mapping[str, TextBlock],
+    zone: tzinfo,
     *,
     speaks: bool,
 ) -> None:
@@ -254,16 +262,16 @@ def _write_surrounding_lines(
     for result, at in zip(results, [result.node for result in results], strict=True):
         alone = at in shown_nodes
         shown_nodes.add(at)
-        around_it = surrounding_lines(result, at, around, shown_edges, alone=alone, speaks=speaks)
+        around_it = surrounding_lines(result, at, around, shown_edges, zone, alone=alone, speaks=speaks)
         lines = enumerate(around_it, start=1 + len(around.chains))
-        blocks = [TextBlock(result.rank, number, line) for number, line in lines]
+        blocks = [page.line(result.rank, number, line) for number, line in lines]
         lacking = len(blocks) - len(page.fill(blocks))
         for number, (tag, item) in enumerate(
             () if alone else around.associates.get(at, ()), start=_FIRST_ASSOCIATE_LINE
         ):
-            forms = [TextBlock(result.rank, number, associate_line(tag, item, around))]
+            forms = [page.line(result.rank, number, associate_line(tag, item, around))]
             if block := associates.get(item.uid):
-                shared = f"    shares {tag.name} with [{result.rank}]"
+                shared = page.guard(f"    shares {one_fact(tag.name)} with [{result.rank}]")
                 forms = [replace(block, text=f"{block.text}\n{shared}"), *forms]
             if block is None or block.rank not in page.ranks:  # one result may be an associate of several
                 lacking += not any(page.fill([form]) for form in forms)

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from vicw_core.language.times.vocabulary import languages, lowered
+
 
 class OrderEnd(StrEnum):
     """End of the order over time that a question asks for."""
@@ -57,10 +59,20 @@ def order_in(query: str) -> TimeOrder | None:
     """
     match = _ORDER.search(query)
     if match is None:
-        return None
+        return _order_in_other_language(query)
     groups = {name: value.lower() for name, value in match.groupdict().items() if value}
     name = next((groups[name] for name in ("which", "time", "adverb") if name in groups), None)
     end = OrderEnd(name) if name else OrderEnd.FIRST if "first_word" in groups else OrderEnd.LAST
     begins = match.start("adverb") if "adverb" in groups else match.start()
     count = groups.get("count", "1")
     return TimeOrder(end, _COUNTS.get(count) or int(count), query[begins : match.end()], begins)
+
+
+def _order_in_other_language(query: str) -> TimeOrder | None:
+    """Return the order that the words of another language ask for: the last, if both ends are named."""
+    small = lowered(query)
+    for language in languages():
+        for end, words in ((OrderEnd.LAST, language.last), (OrderEnd.FIRST, language.first)):
+            if words is not None and (match := words.search(small)):
+                return TimeOrder(end, 1, query[match.start() : match.end()], match.start())
+    return None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
 
+from vicw_core.language.times.expressions import TimeExpression
 from vicw_retrieval.temporal.order import TimeOrder, order_in
 from vicw_retrieval.temporal.recurrence import Recurrence
 from vicw_retrieval.temporal.spans import TimeSpan, spans_of
@@ -288,11 +289,12 @@ class TimeAnalysis:
         return any(span.end < now for span in self.spans) or any(events)
 
 
-def analyse_time(query: str, asked_at: datetime) -> TimeAnalysis:
+def analyse_time(query: str, asked_at: datetime, *, day_first: bool | None = None) -> TimeAnalysis:
     """Read the time of a question asked at ``asked_at``, whose time zone decides days and weeks.
 
-    Of a question over 2,000 characters only the beginning is read: a longer one is a document. Never raises for any
-    text; raises ValueError for an ``asked_at`` without a zone.
+    ``day_first`` is the order of dates with slashes that nothing in the question decides; None leaves it to the
+    question's language, the month first in English. Of a question over 2,000 characters only the beginning is read: a
+    longer one is a document. Never raises for any text; raises ValueError for an ``asked_at`` without a zone.
 
     >>> from datetime import UTC
     >>> analyse_time("What did we discuss 10 minutes ago?", datetime(2026, 3, 18, 15, 30, tzinfo=UTC)).alone
@@ -303,9 +305,13 @@ def analyse_time(query: str, asked_at: datetime) -> TimeAnalysis:
     if asked_at.tzinfo is None:
         raise ValueError("asked_at has no time zone: give it one, as datetime.now(UTC) has")
     read = query[:_READ_CHARS]
-    phrases = phrases_in(read, asked_at)
+    times = phrases_in(read, asked_at, day_first=day_first)
+    phrases = [time for time in times if time.repeats is None]
+    recurrence = _recurrence(read, times, asked_at.tzinfo)
     spans = spans_of(read, phrases, asked_at) if phrases else []
     taken = [(span.begins, span.begins + len(span.text)) for span in spans]
+    if recurrence is not None:
+        taken.append((recurrence.begins, recurrence.begins + len(recurrence.text)))
     anchors = event_references_in(read, taken)
     cuts = sorted([*taken, *((anchor.begins, anchor.begins + len(anchor.text)) for anchor in anchors)], reverse=True)
     rest = query
@@ -322,9 +328,19 @@ def analyse_time(query: str, asked_at: datetime) -> TimeAnalysis:
         alone,
         tells_when and not says_more,
         order=order_in(read),
+        recurrence=recurrence,
         zone=asked_at.tzinfo,
-        ahead=is_about_coming(read),
+        ahead=is_about_coming(read) or any(time.start >= asked_at for time in phrases),
     )
+
+
+def _recurrence(query: str, times: Sequence[TimeExpression], zone: tzinfo) -> Recurrence | None:
+    """Return the first of the times that come again."""
+    for time in times:
+        if (found := time.repeats) is not None:
+            words = query[time.begins : time.ends]
+            return Recurrence(zone, found.weekdays, found.since, found.until, words, time.begins)
+    return None
 
 
 def _selects_more(rest: str) -> bool:

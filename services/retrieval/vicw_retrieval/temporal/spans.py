@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from functools import cache
 
-from vicw_core.language.times import months_on
-from vicw_retrieval.temporal.time_expressions import VAGUE, TimeExpression
+from vicw_core.language.times.expressions import VAGUE, TimeExpression, months_on
+from vicw_core.language.times.vocabulary import relations
 
 BEGINNING = datetime.min.replace(tzinfo=UTC)
 END = datetime.max.replace(tzinfo=UTC)
@@ -40,12 +41,58 @@ class TimeSpan:
     """Position of ``text`` in the question: ``query[begins : begins + len(text)]``."""
 
 
-_BEFORE = re.compile(r"\b(?:before|prior\ to|until|till|up\ to|by|earlier\ than)\ (?:the\ )?$", re.IGNORECASE)
-_AFTER = re.compile(r"\b(?:after|since|following|later\ than)\ (?:the\ )?$", re.IGNORECASE)
-_AROUND = re.compile(r"\b(?:around|circa|sometime\ in)\ (?:the\ )?$", re.IGNORECASE)
-_BETWEEN = re.compile(r"\b(?:between|from)\ (?:the\ )?$", re.IGNORECASE)
-_ON = re.compile(r"\b(?:on|in|at|during|throughout|over|of|from|for)\ (?:the\ )?$", re.IGNORECASE)
-_TO = re.compile(r",?\ (?:and|to|until|till|through)\ (?:the\ )?", re.IGNORECASE)
+@dataclass(frozen=True, slots=True)
+class _Relations:
+    """The words before and behind a time in one language."""
+
+    between: re.Pattern[str]
+    to: re.Pattern[str]
+    sure_to: re.Pattern[str]
+    """Of an interval whatever stands before it: "Monday to Wednesday"."""
+    exclusive: re.Pattern[str]
+    since: re.Pattern[str]
+    leads: tuple[tuple[SpanRelation, re.Pattern[str]], ...]
+    tails: tuple[tuple[SpanRelation, re.Pattern[str], str], ...]
+
+
+@cache
+def _relations(code: str) -> _Relations:
+    words = relations(code)
+
+    def either(*names: str) -> str:
+        return "|".join(filter(None, (words.get(name) for name in names))) or "(?!)"
+
+    def lead(*names: str) -> re.Pattern[str]:
+        return re.compile(rf"(?<!\w)(?:{either(*names)})(?:\s+(?:{either('the')}))?\s+$", re.IGNORECASE)
+
+    def joined(*names: str) -> re.Pattern[str]:
+        return re.compile(rf",?\s*(?:(?:{either(*names)})\s*(?:(?:{either('the')})\s+)?|[-–—~～]\s*)", re.IGNORECASE)
+
+    return _Relations(
+        lead("between"),
+        joined("to", "and"),
+        joined("to"),
+        re.compile(rf"(?:{either('before')})(?!\w)", re.IGNORECASE),
+        re.compile(rf"(?:{either('since')})(?!\w)", re.IGNORECASE),
+        (
+            (SpanRelation.BEFORE, lead("before", "until")),
+            (SpanRelation.AFTER, lead("after", "since")),
+            (SpanRelation.AROUND, lead("around")),
+            (SpanRelation.ON, lead("on")),
+        ),
+        tuple(
+            (kind, re.compile(either(f"{name}_behind")), name)
+            for kind, name in (
+                (SpanRelation.BEFORE, "before"),
+                (SpanRelation.BEFORE, "until"),
+                (SpanRelation.AFTER, "since"),
+                (SpanRelation.AFTER, "after"),
+                (SpanRelation.AROUND, "around"),
+            )
+        ),
+    )
+
+
 _BESIDE = re.compile(
     r"\b(?:the|last|a|one|two|three)\ (?P<unit>day|week|weekend|month|year|night|morning|evening)s?"
     r"\ (?P<way>before|after|following|prior\ to)"
@@ -55,6 +102,7 @@ _BESIDE = re.compile(
 _BEFORE_IT = 32
 """Characters that are read before a time: the longest words above, and then some."""
 _WEEK = timedelta(days=7)
+_MONTH = timedelta(days=28)
 _UNITS = {"day": 1, "night": 1, "morning": 1, "evening": 1, "week": 7, "weekend": 7, "month": 31, "year": 366}
 
 
@@ -81,20 +129,27 @@ def _within(span: TimeSpan, other: TimeSpan) -> bool:
 
 def _between(query: str, first: TimeExpression, second: TimeExpression) -> TimeSpan | None:
     """Return the interval between two times; a first one without a year gets that of the second."""
-    lead = _BETWEEN.search(query[max(0, first.begins - _BEFORE_IT) : first.begins])
-    if lead is None or _TO.fullmatch(query[first.ends : second.begins]) is None:
+    known = _relations(first.language)
+    lead = known.between.search(query[max(0, first.begins - _BEFORE_IT) : first.begins])
+    between = query[first.ends : second.begins]
+    if (known.sure_to if lead is None else known.to).fullmatch(between) is None or first.precision == "minute":
         return None
     start, end = first.start, second.end
     try:
         if first.yearless and not second.yearless:
             start = start.replace(year=second.start.year)
+        days = first.precision == "day" and "wd" not in first.kind
+        if days and timedelta() < start - second.start < _MONTH:
+            start, end = second.start, first.end  # the wrong way round
         if start > second.start and first.yearless:
             start = months_on(start, -12)
-        if timedelta() < start - second.start < _WEEK:  # days of the week, each the last one that was
-            start -= _WEEK
+        if "wd" in first.kind and timedelta() < first.start - second.start < _WEEK:
+            start -= _WEEK  # days of the week, each the last one that was
     except (ValueError, OverflowError):
         return None
-    begins = first.begins - len(lead[0])
+    if start >= end:  # a span the wrong way round
+        start, end = second.start, first.end
+    begins = first.begins - (len(lead[0]) if lead else 0)
     return _span(query, begins, second.ends, start, end, SpanRelation.ON, min(first.confidence, second.confidence))
 
 
@@ -111,32 +166,34 @@ def _single(query: str, phrase: TimeExpression, asked_at: datetime) -> TimeSpan 
         except OverflowError:
             return None
         return _span(query, phrase.begins - len(beside[0]), phrase.ends, start, end, SpanRelation.ON, confidence)
-    for kind, words in _KINDS:
+    kind, relation, begins, ends = _relation(query, phrase, before)
+    try:
+        start, end = _bounds(kind, relation, start, end)
+    except OverflowError:
+        return None
+    return _span(query, begins, ends, start, end, kind, confidence)
+
+
+def _relation(query: str, phrase: TimeExpression, before: str) -> tuple[SpanRelation, str, int, int]:
+    """Return the relation to a time, its name in the vocabulary, if that matters, and the position of both."""
+    known = _relations(phrase.language)
+    for kind, words in known.leads:
         if lead := words.search(before):
-            try:
-                start, end = _bounds(kind, lead[0].lower(), start, end)
-            except OverflowError:
-                return None
-            return _span(query, phrase.begins - len(lead[0]), phrase.ends, start, end, kind, confidence)
-    kind = SpanRelation.AROUND if phrase.loose else SpanRelation.ON
-    return _span(query, phrase.begins, phrase.ends, start, end, kind, confidence)
+            edge = "before" if known.exclusive.match(lead[0]) else "since" if known.since.match(lead[0]) else "lead"
+            return kind, edge, phrase.begins - len(lead[0]), phrase.ends
+    for kind, words, relation in known.tails:
+        if not phrase.kind.endswith("_range") and (behind := words.match(query, phrase.ends)):
+            return kind, relation, phrase.begins, behind.end()
+    return (SpanRelation.AROUND if phrase.loose else SpanRelation.ON), "", phrase.begins, phrase.ends
 
 
 def _bounds(kind: SpanRelation, lead: str, start: datetime, end: datetime) -> tuple[datetime, datetime]:
-    """Return the interval that the words before a time make of it. Raises OverflowError."""
+    """Return the interval that the words beside a time make of it. Raises OverflowError."""
     if kind is SpanRelation.BEFORE:  # "until Friday" includes Friday
-        return BEGINNING, start if lead.startswith(("before", "prior", "earlier")) else end
+        return BEGINNING, start if lead == "before" else end
     if kind is SpanRelation.AFTER:
-        return start if lead.startswith("since") else end, END
-    return (start - (end - start), end + (end - start)) if kind is SpanRelation.AROUND else (start, end)
-
-
-_KINDS = (
-    (SpanRelation.BEFORE, _BEFORE),
-    (SpanRelation.AFTER, _AFTER),
-    (SpanRelation.AROUND, _AROUND),
-    (SpanRelation.ON, _ON),
-)
+        return start if lead == "since" else end, END
+    return (start - (end - start), end + (end - start)) if kind is SpanRelation.AROUND and lead else (start, end)
 
 
 def _span(

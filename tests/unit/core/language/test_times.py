@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicw_core.language.times import times_in
+from vicw_core.language.times.reader import times_in
 
 NOW = datetime(2026, 3, 18, 15, 30, tzinfo=UTC)  # a Wednesday
 
@@ -16,7 +16,7 @@ NOW = datetime(2026, 3, 18, 15, 30, tzinfo=UTC)  # a Wednesday
     [
         ("It broke yesterday.", "2026-03-17", "day"),
         ("We met the day before yesterday", "2026-03-16", "day"),
-        ("I saw him last night", "2026-03-17", "day"),
+        ("I saw him last night", "2026-03-17T18:00", "part"),
         ("The deploy is tomorrow", "2026-03-19", "day"),
         ("two weeks ago the disk died", "2026-03-04", "day"),
         ("A couple of days ago", "2026-03-16", "day"),
@@ -55,7 +55,7 @@ NOW = datetime(2026, 3, 18, 15, 30, tzinfo=UTC)  # a Wednesday
 )
 def test_time_expressions_are_resolved_with_their_precision(text: str, at: str, precision: str) -> None:
     (found,) = times_in(text, NOW)
-    assert (found.at, found.precision) == (datetime.fromisoformat(at).replace(tzinfo=UTC), precision)
+    assert (found.start, found.precision) == (datetime.fromisoformat(at).replace(tzinfo=UTC), precision)
 
 
 @pytest.mark.parametrize(
@@ -78,13 +78,13 @@ def test_text_without_a_plain_time_gives_no_times(text: str) -> None:
 
 def test_several_times_come_in_order_with_their_spans() -> None:
     text = "We moved last Friday, and on 2 May 2024 we had signed."
-    assert [text[time.span.start : time.span.end] for time in times_in(text, NOW)] == ["last Friday", "2 May 2024"]
+    assert [text[time.begins : time.ends] for time in times_in(text, NOW)] == ["last Friday", "2 May 2024"]
 
 
 def test_the_time_zone_is_that_of_the_item() -> None:
     east = NOW.astimezone(timezone(timedelta(hours=10)))  # already Thursday
     (found,) = times_in("yesterday", east)
-    assert found.at == datetime(2026, 3, 18, tzinfo=east.tzinfo)
+    assert found.start == datetime(2026, 3, 18, tzinfo=east.tzinfo)
 
 
 @given(st.text(max_size=80), st.datetimes(min_value=datetime(2, 1, 1), max_value=datetime(9990, 1, 1)))

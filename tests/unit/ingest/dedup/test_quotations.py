@@ -54,6 +54,31 @@ def test_a_block_in_markdown_quotes_keeps_its_text_keys_and_end() -> None:
     assert second.texts[0].keys == keys_of("Ben restarted the servers.")
 
 
+def test_the_quotation_marks_of_an_answer_are_no_part_of_its_texts() -> None:
+    answer = (
+        ANSWER.replace("\nThe dep", "\n> The dep")
+        .replace("\n\nThe cache", "\n>\n> The cache")
+        .replace("\nBen", "\n> Ben")
+    )
+    for text in (answer, "".join(f"> {line}\n" for line in answer.split("\n"))):
+        first, second = blocks(text)
+        whole = next(place for place in first.texts if text[: place.end].endswith("The cache was stale."))
+        assert whole.keys == keys_of("The deployment failed.\n\nThe cache was stale.")
+        assert second.texts[0].keys == keys_of("Ben restarted the servers.")
+
+
+def test_code_that_begins_with_quotation_marks_keeps_them() -> None:
+    code = ">>> ferry()\n'left'\n>>> ferry()\n'left'"
+    quoted = "\n".join(f"> {line}" for line in code.split("\n"))
+    for text in (
+        f"[1] repo · coding · code\n{code}",
+        f"[1] repo · coding · code\n{quoted}",
+        f"[repo] {code[:11]}\n{quoted[14:]}",
+    ):
+        (block,) = blocks(text)
+        assert block.texts[3].keys == keys_of(code)
+
+
 def test_a_truncated_quotation_gets_a_prefix_key_if_long_enough() -> None:
     text = "[1] ops · message\nThe deployment failed because the ca…"
     (block,) = blocks(text, 20)

@@ -68,7 +68,8 @@ def event_of(event: ExtractedEvent, item_extraction: ItemExtraction, now: dateti
         text=event.text,
         speaker=item.speaker,
         timestamp=event.at or item.timestamp,
-        timestamp_inferred=event.at is None,
+        # What a page of a day tells is of that day; what a turn tells may be of another than that of telling it.
+        timestamp_inferred=event.at is None and (item.label is Label.EVENT or item.timestamp is None),
         sensitivity=item.sensitivity,
         portable=item.portable,
         expires_at=item.expires_at,

@@ -1,0 +1,328 @@
+"""The reader of times: in questions and in texts, in all languages at once.
+
+Of overlapping times the longer one counts, then the first. A part of the day or an hour beside a day narrows it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from vicw_core.language.times.clocks import Hours, hours_in
+from vicw_core.language.times.expressions import TimeExpression, later, midnight
+from vicw_core.language.times.meanings import Meaning, Question, Words, clock, meaning
+from vicw_core.language.times.tense import is_about_future
+from vicw_core.language.times.vocabulary import Language, fold, languages, lowered, patterns
+
+_WORD = re.compile(r"[^\W\d_]+")
+_KANA = re.compile(r"[\u3041-\u30ff]")
+"""Letters that only Japanese has: its words for times are not read as Chinese ones."""
+_FIGURE = re.compile(r"\d")
+_NOON = re.compile(r"noon|mid|mittag|midi|minuit|mezz|med[ií]a?|meia|mei[oa]|正午|[点點時时]")
+_NO_DATE = re.compile(
+    r"(?:[$€£#¥]|\bv\.?|\b(?:version|release|build|chapter|section|page|figure|table|room|rule|port|line|step|item|no\.?"
+    r"|number|paragraph|§|python|java|score[ds]?|ratio|episode|season|verse)\ ?|\d[.,:/])$",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What stands before figures that are no date."""
+_FIGURES = frozenset("date date_range month_year edge month_which lead_year".split())
+_BEFORE_DATE = re.compile(
+    r"(?:^|\b(?:on|since|until|till|by|before|after|from|of|between|and|to|in|for|around|the|during|last|next|through)"
+    r",?\ )$",
+    re.IGNORECASE,
+)
+_DIGITS_BEHIND = re.compile(r"\d\s*(?:st|nd|rd|th)|\d{4}|\d\W*$", re.IGNORECASE)
+_BEFORE_DAY = re.compile(
+    r"\b(?!(?:every|each|any|some|the|an?|this|next|last|of|on|for|to|with|and|or|about|by|like|than|from|between|until"
+    r"|before|after|since|is|named?|call(?:ed)?|first|second|third|fourth|black|good|my|our|his|her|their|your|its)\ )"
+    r"[a-z]+\ $"
+)
+"""The word before a bare day of the week: not a name, and not a word that makes it another day than the last."""
+_BETWEEN = re.compile(
+    r"[\s,]*(?:(?:on|of|in|at|am|um|vom|von|le|du|el|del|il|del|do|de|em|no|na|a|à|the|das?|dia|día|の|的)[\s,]*)?"
+)
+_BACK = 40
+_LONG_DAY = timedelta(hours=26)
+"""More than any day has, on the clocks of any zone."""
+_WRITTEN_ALIKE = frozenset({"any", "zh", "ja"})
+"""Languages whose dates are written as another's are."""
+_MOST = 64
+"""Times of one text that are read."""
+
+
+def read_times(
+    text: str, now: datetime, *, ahead: bool | None = None, day_first: bool | None = None, hours: bool = False
+) -> list[TimeExpression]:
+    """Return the times of a text in order, seen from ``now``, in whose zone days are counted.
+
+    A weekday or a date without a year is the last one that was, or the next one if the text is about the future;
+    ``ahead`` says so whatever its words. ``day_first`` is the order of dates with slashes that nothing else decides:
+    None takes that of the text's language, the month first in English. ``hours`` reads hours beside no day, too, as
+    hours of today. Never raises for any text.
+    """
+    written, text = text, lowered(text)
+    figures = _FIGURE.search(text) is not None
+    spoken = _languages_of(text, figures=figures)
+    if not spoken:
+        return []
+    asked = Question(now, bool(ahead), figures and _is_day_first(text, spoken, day_first))
+    found: list[TimeExpression] = []
+    for one in spoken:
+        if ahead is None:
+            asked = replace(asked, ahead=_is_ahead(one, spoken, text, written))
+        found.extend(_matches(one, text, written, asked))
+    kept: list[TimeExpression] = []
+    for time in sorted(found, key=lambda one: (one.begins - one.ends, one.begins))[:_MOST]:
+        if all(time.ends <= other.begins or other.ends <= time.begins for other in kept):
+            kept.append(time)
+    kept.sort(key=lambda one: one.begins)
+    if kept:
+        kept = _with_parts(text, kept, spoken)
+    return _with_hours(text, kept, spoken, asked, hours) if figures or _NOON.search(text) else kept
+
+
+def times_in(
+    text: str, now: datetime, *, ahead: bool | None = None, day_first: bool | None = None
+) -> Iterator[TimeExpression]:
+    """Yield the times at which a text says that something happened: dates and counted times, no vague ones.
+
+    A length up to now ("for three weeks"), times that come again and bounds are left out.
+    """
+    for time in read_times(text, now, ahead=ahead, day_first=day_first):
+        if time.confidence >= _SURE and not time.rolling and time.repeats is None:
+            yield time
+
+
+_SURE = 0.9
+
+
+def _is_ahead(one: Language, spoken: list[Language], text: str, written: str) -> bool:
+    """Return whether a text is about the future, by the tense of the language; figures have that of the words."""
+    if one.code == "any":
+        one = next((other for other in spoken if other.future is not None), one)
+    return one.future.search(text) is not None if one.future is not None else is_about_future(written)
+
+
+def _languages_of(text: str, *, figures: bool) -> list[Language]:
+    """Return the languages that a text may have times in, the one with most of its words first."""
+    words = {*_WORD.findall(text)}
+    found: list[tuple[int, Language]] = []
+    for one in languages():
+        if one.characters is not None:
+            if not text.isascii() and one.characters.search(text) and not (one.code == "zh" and _KANA.search(text)):
+                found.append((1, one))
+            continue
+        own = len(one.triggers & words)
+        if own or (figures and (one.code in {"any", "en"} or not one.figure_words.isdisjoint(words))):
+            found.append((own + len(one.figure_words & words), one))
+    return [one for _, one in sorted(found, key=lambda pair: -pair[0])]
+
+
+def _is_day_first(text: str, spoken: list[Language], day_first: bool | None) -> bool:
+    """Return the order of dates with slashes: shown by one of the text, else set, else the language's."""
+    shown = [(int(first), int(second)) for first, second in re.findall(r"\b(\d\d?)/(\d\d?)/(?:\d{4}|\d\d)\b", text)]
+    if any(first > 12 >= second for first, second in shown):
+        return True
+    if any(second > 12 >= first for first, second in shown):
+        return False
+    if day_first is not None:
+        return day_first
+    known = [one.day_first for one in spoken if one.day_first is not None]
+    return bool(known) and all(known)
+
+
+def _matches(one: Language, text: str, written: str, asked: Question) -> Iterator[TimeExpression]:
+    place = 0
+    known = patterns(one.code)
+    while (match := known.whole.search(text, place)) is not None:
+        kind = known.kinds[int((match.lastgroup or "k0")[1:])]
+        words, begins = _words(kind, match)
+        if not _is_meant(one, kind, match, words, written, begins):
+            place = match.start() + 1  # a shorter one may begin within
+            continue
+        place = match.end()  # what is no date (February 30) has none within, either
+        time = _time(one, kind, words, begins, place, asked)
+        if time is not None:
+            yield time
+
+
+def _words(kind: str, match: re.Match[str]) -> tuple[dict[str, str], int]:
+    """Return what a pattern's names matched, and where the time begins, behind its lead."""
+    words = {name.rpartition("_")[0]: value for name, value in match.groupdict().items() if value}
+    words.pop("", None)
+    begins = match.start()
+    if "lead" in words:
+        begins += len(words["lead"])
+        begins += len(match.string[begins:]) - len(match.string[begins:].lstrip())
+    elif kind in {"short_slash", "short_dotted"}:
+        begins += match[0].index(words["figures"])
+    return words, begins
+
+
+def _time(
+    one: Language, kind: str, words: dict[str, str], begins: int, ends: int, asked: Question
+) -> TimeExpression | None:
+    try:
+        found = meaning(kind, Words(one, words), asked)
+        if found is None or (found.start >= found.end and found.repeats is None):
+            return None
+        return _expression(found, begins, ends, one.code, kind)
+    except (ValueError, OverflowError, KeyError):
+        return None
+
+
+def _expression(found: Meaning, begins: int, ends: int, code: str, kind: str) -> TimeExpression:
+    return TimeExpression(
+        begins,
+        ends,
+        found.start,
+        found.end,
+        found.precision,
+        found.confidence,
+        found.loose,
+        found.yearless,
+        found.unit,
+        found.rolling,
+        found.repeats,
+        code,
+        kind,
+    )
+
+
+def _is_meant(one: Language, kind: str, match: re.Match[str], groups: dict[str, str], text: str, begins: int) -> bool:
+    """Return whether words that fit a pattern are a time: figures may be of something else, "may" a verb."""
+    before, ends = text[max(0, begins - _BACK) : begins], match.end()
+    if text[begins].isdigit() and _NO_DATE.search(before):
+        return False
+    if kind == "bare_wd" and one.code == "en" and _BEFORE_DAY.search(before) is None:
+        return False
+    if kind in {"half", "quarter"} and text[begins:ends].startswith(("h", "q")):
+        return "y" in groups
+    for name in ("mo", "wd"):
+        word = groups.get(name, "")
+        if (
+            fold(word) in one.careful
+            and text[(at := match.start(f"{name}_{(match.lastgroup or '')[1:]}")) : at + 1].islower()
+        ):
+            if kind == "date" and name == "mo":
+                if not _DIGITS_BEHIND.search(text[begins:ends]) and not _BEFORE_DATE.search(before):
+                    return False
+                continue
+            if kind in _FIGURES or kind.startswith("wd_"):
+                continue
+            if groups.get("lead", groups.get("whose", "")).lower() not in one.strong:
+                return False
+    return True
+
+
+def _with_parts(text: str, times: list[TimeExpression], spoken: list[Language]) -> list[TimeExpression]:
+    """Return the times, days narrowed to the part of the day beside them."""
+    by_code = {one.code: one for one in spoken}
+    found: list[TimeExpression] = []
+    for number, time in enumerate(times):
+        over = found[-1].ends if found else 0
+        limit = times[number + 1].begins if number + 1 < len(times) else len(text)
+        narrowed = None
+        if time.precision == "day" and time.end - time.start <= _LONG_DAY and time.repeats is None:
+            told_in = [by_code[time.language]] if time.language not in _WRITTEN_ALIKE else spoken
+            narrowed = next(filter(None, (_at_part(text, time, one, over, limit) for one in told_in)), None)
+        found.append(narrowed or time)
+    return found
+
+
+def _at_part(text: str, time: TimeExpression, one: Language, over: int, limit: int) -> TimeExpression | None:
+    if match := patterns(one.code).part_behind.match(text, time.ends, limit):
+        begins, ends = time.begins, match.end()
+    elif match := patterns(one.code).part_before.search(text, max(over, time.begins - _BACK), time.begins):
+        begins, ends = match.start(), time.ends
+    else:
+        return None
+    first, last = one.value("part", match["part_0"])
+    day = midnight(time.start)
+    return replace(time, begins=begins, ends=ends, start=clock(day, first), end=clock(day, last), precision="part")
+
+
+def _with_hours(
+    text: str, times: list[TimeExpression], spoken: list[Language], asked: Question, alone: bool
+) -> list[TimeExpression]:
+    """Return the times, days narrowed to the hours beside them; with ``alone``, hours of today, too."""
+    hours = sorted(
+        {
+            (one.begins, one.ends): one for language_ in _clock_languages(spoken) for one in hours_in(text, language_)
+        }.values(),
+        key=lambda one: (one.begins - one.ends, one.begins),
+    )
+    taken: list[Hours] = []
+    for one in hours:
+        if all(one.ends <= other.begins or other.ends <= one.begins for other in taken):
+            taken.append(one)
+    for one in taken:
+        day = _day_beside(text, times, one)
+        if day is not None:
+            narrowed = _narrowed(times[day], one)
+            if narrowed is not None:
+                times[day] = narrowed
+        elif alone and not times and len(taken) == 1:
+            today = _hours_of_today(one, asked)
+            if today is not None:
+                return [today]
+    return times
+
+
+def _clock_languages(spoken: list[Language]) -> list[str]:
+    """Return the languages of a text's hours: the one with most of its words, and English."""
+    codes = [one.code for one in spoken if one.code != "any"]
+    return list(dict.fromkeys([*codes[:1], "en"]))
+
+
+def _day_beside(text: str, times: list[TimeExpression], hours: Hours) -> int | None:
+    """Return which time the hours belong to: the day next to them, or the only one there is."""
+    days = [
+        number
+        for number, time in enumerate(times)
+        if time.precision in {"day", "part"} and time.repeats is None and time.unit != "week" and not time.rolling
+    ]
+    for number in days:
+        time = times[number]
+        gap = text[time.ends : hours.begins] if time.ends <= hours.begins else text[hours.ends : time.begins]
+        if (time.ends <= hours.begins or hours.ends <= time.begins) and _BETWEEN.fullmatch(gap):
+            return number
+        if time.begins <= hours.begins < time.ends:
+            return number
+    if len(days) == len(times) == 1 and not hours.exact:
+        return days[0]
+    return None
+
+
+def _narrowed(time: TimeExpression, hours: Hours) -> TimeExpression | None:
+    """Return the hours of a day or of its part; None if the part has none of them."""
+    begins, ends = min(time.begins, hours.begins), max(time.ends, hours.ends)
+    if time.end - time.start > _LONG_DAY:
+        return None
+    if hours.exact:
+        for day in (midnight(time.start), midnight(time.start) + timedelta(days=1)):
+            at = clock(day, *divmod(hours.since or 0, 60))
+            if time.start <= at < time.end:
+                end = later(at, timedelta(minutes=1))
+                return replace(time, begins=begins, ends=ends, start=at, end=end, precision="minute", loose=True)
+        return None
+    day = midnight(time.start)
+    start = time.start if hours.since is None else clock(day, *divmod(hours.since, 60))
+    end = time.end if hours.until is None else clock(day, *divmod(hours.until, 60)).replace(fold=1)
+    if start >= end:
+        return None
+    return replace(time, begins=begins, ends=ends, start=start, end=end, precision="part", loose=False)
+
+
+def _hours_of_today(hours: Hours, asked: Question) -> TimeExpression | None:
+    """Return hours of today, or of yesterday where today's are still to come; None for one hour to come."""
+    if hours.exact and asked.ahead:
+        return None
+    for day in (asked.today,) if hours.exact or asked.ahead else (asked.today, asked.today - timedelta(days=1)):
+        whole = TimeExpression(hours.begins, hours.ends, day, day + timedelta(days=1), kind="clock")
+        found = _narrowed(whole, hours)
+        if found is not None and (found.start <= asked.now or asked.ahead):
+            return found
+    return None
