@@ -190,15 +190,18 @@ def write_text(
     meter: TextMeter,
     template: Template,
     zone: tzinfo,
+    *,
+    note: str = "",
 ) -> WrittenText:
-    """Return text within the meter's limit, and what did not fit.
+    """Return text within the meter's limit, and what did not fit; ``note`` comes first, if half of the room fits it.
 
     Results get 70 % first, their neighbourhood 30 %; each may use what the other leaves. The best result is always in
     it, cut if necessary. Results of one thread stand together, in its order, at the place of the best of them;
     ``items`` are the results' nodes, by uid. Times are told in ``zone``.
     """
-    guard = guard_of(template)
-    page = TextPage(meter, meter.limit - meter.size(fill_text(template, "")), guard)
+    room, guard = meter.limit - meter.size(fill_text(template, "")), guard_of(template)
+    note = note if 2 * meter.size(note) <= room else ""
+    page = TextPage(meter, room - meter.size(note) - bool(note), guard)
     as_result = template.result or RESULT
     anchors = [TextBlock(r.rank, 0, write_result(as_result, r, zone, guard)) for r in results if r.kind == "anchor"]
     associates = {
@@ -224,7 +227,7 @@ def write_text(
     ranks = page.ranks
     uids = {result.rank: result.uid for result in results}
     return WrittenText(
-        text=fill_text(template, page.text(_places(results, items))),
+        text=fill_text(template, "\n".join(filter(None, (note, page.text(_places(results, items)))))),
         cut=tuple(uid for rank, uid in uids.items() if rank not in ranks),
         shortened=tuple(uids[rank] for rank in page.shortened),
         lines={uids[rank]: count for rank, count in sorted(page.lines.items())},
