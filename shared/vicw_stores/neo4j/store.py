@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 
+from vicw_core.index import sparse
+from vicw_core.index.full_text import SCORED, ranked
 from vicw_shared.clock import now, to_us
 from vicw_shared.errors import RetryableError
 from vicw_shared.model import EdgeRegistry, Node
@@ -209,8 +212,12 @@ class Neo4jGraphStore(Neo4jScans):
         if query is None or limit <= 0:
             return []
         condition, values = full_text.inside(scope)
-        rows = await self._database.read(full_text.find(condition), query=query, limit=limit, **values)
-        return [TextHit(row["uid"], row["score"]) for row in rows]
+        terms = sparse.encode_query(text)
+        rows, frequencies = await asyncio.gather(
+            self._database.read(full_text.find(condition), query=query, limit=SCORED * limit, **values),
+            self.frequencies(scope.tenant, scope.contexts, terms.indices),
+        )
+        return ranked(terms, frequencies, {row["uid"]: row["words"].split() for row in rows}, limit)
 
 
 async def _warm_up(store: Neo4jGraphStore) -> None:

@@ -209,7 +209,16 @@ class SqliteGraphStore(SqliteScans):
         return await self._database.read(lambda c: [node_of(row) for row in c.execute(sql, (tenant,))])
 
     async def find(self, scope: Scope, text: str, limit: int) -> list[TextHit]:
-        return await self._database.read(lambda c: find_passages(c, scope, text, limit))
+        def work(connection: sqlite3.Connection) -> list[TextHit]:
+            return find_passages(
+                connection,
+                scope,
+                text,
+                limit,
+                lambda terms: read_frequencies(connection, self._term_records, scope.tenant, scope.contexts, terms),
+            )
+
+        return await self._database.read(work)
 
     async def frequencies(self, tenant: str, contexts: Sequence[str] | None, terms: Sequence[int]) -> TermFrequencies:
         return await self._database.read(lambda c: read_frequencies(c, self._term_records, tenant, contexts, terms))
