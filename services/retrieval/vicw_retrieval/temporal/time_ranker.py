@@ -227,7 +227,10 @@ def _moment(one: Candidate, node: Node | None, times: Sequence[PassageTimes], *,
     else:
         moment = Moment.of(node if item.part is None else replace(node, timestamp=item.timestamp))
     stated = tuple(time for passage in times for time in passage.stated)
-    exact = bool(stated) and all(end - start <= _DAY for start, end in stated)
+    # "Put off to Saturday" is told today: only what had happened by then replaces the time of telling.
+    exact = bool(stated) and all(
+        end - start <= _DAY and (moment.at is None or start <= moment.at) for start, end in stated
+    )
     is_told = telling or not exact or any(passage.untimed for passage in times)
     return replace(moment, stated=stated, is_told=is_told)
 
