@@ -47,5 +47,5 @@ async def find_stated_times(run: RunStatement, tenant: str, items: Sequence[str]
             if at is not None
         ]
         found = PassageTimes(row["chunk"], tuple(sorted(stated)), bool(row["untimed"]))
-        by_item.setdefault(row["item"], []).append(found)
+        by_item.setdefault(row["owner"], []).append(found)
     return by_item

@@ -36,6 +36,6 @@ STATED_TIMES = (
     "WITH i.uid AS item, k.uid AS passage, "
     "collect(CASE WHEN NOT s.timestamp_inferred THEN [s.timestamp, s.metadata] END) AS stated, "
     "max(CASE WHEN s.timestamp_inferred THEN 1 ELSE 0 END) AS untimed "
-    + gathered(item="item", chunk="passage", stated="stated", untimed="untimed")
+    + gathered(owner="item", chunk="passage", stated="stated", untimed="untimed")
 )
 f"""The times of the statements of some items by passage; how long they last is in the metadata, as {LASTS}."""
