@@ -10,9 +10,11 @@ each round, so that a busy machine slows both; a figure is the median over the r
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import os
 import re
+import shutil
 import signal
 import statistics
 import subprocess
@@ -21,7 +23,7 @@ import tempfile
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,6 +38,7 @@ ITEMS = [
 ]
 QUESTION = "Why did the nightly build break?"
 SETS = ("locomo", "longmemeval_s", "fairytaleqa", "cosqa", "musique", "hotpotqa")
+QUESTIONED, QUESTIONS = "locomo", 100
 LONG_BATCHES, LONG_TEXTS, LONG_WORDS = 100, 8, 500
 PATIENCE_SECONDS = 1200.0
 
@@ -123,6 +126,52 @@ def fidelity(build: Build, data: Path, stores: Path) -> Figures:
     sets = ",".join(name for name in SETS if (data / name).is_dir())
     found = _bench(build, "fidelity", "--data", str(data), "--sets", sets, "--store", str(stores))
     return {f"R@10 {each['name']}": each["ways"][0]["overall"]["recall_at_10"] for each in found["sets"]}
+
+
+def questions(before: Build, now: Build, data: Path, stores: Path, rounds: int) -> Iterator[tuple[Figures, Figures]]:
+    """Median milliseconds of ``rounds`` × QUESTIONS questions of a set over HTTP, each asked of both builds in turn.
+
+    Both have the same items, in stores that each build fills once and servers that do nothing else.
+    """
+    bodies = _questions(data / QUESTIONED)
+    with ExitStack() as stack:
+        urls = []
+        for build in (before, now):
+            folder = stores / f"stores-{build.root.name}"
+            _bench(build, "fidelity", "--data", str(data), "--sets", QUESTIONED, "--store", str(folder))
+            copy = Path(stack.enter_context(tempfile.TemporaryDirectory()), "data")
+            shutil.copytree(max(folder.glob(f"{QUESTIONED}-*"), key=lambda store: store.stat().st_mtime), copy)
+            port = free_port()
+            urls.append(f"http://127.0.0.1:{port}/retrieve")
+            quiet = Build(build.root, {**build.variables, "VICW_SLEEP_PAUSED": "true"})
+            stack.enter_context(
+                _running(quiet.command("vicw", "serve", "--port", str(port), "--data-dir", str(copy)), quiet)
+            )
+        for url in urls:
+            _until(lambda url=url: (call(url, bodies[0]) or {}).get("degraded") == [])  # type: ignore[misc]
+        for _ in range(rounds):
+            times: tuple[list[float], list[float]] = ([], [])
+            for number, body in enumerate(bodies):
+                for place in (0, 1) if number % 2 else (1, 0):
+                    began = time.perf_counter()
+                    if call(urls[place], body) is None:
+                        raise SystemExit(f"{urls[place]} does not answer")
+                    times[place].append((time.perf_counter() - began) * 1000)
+            earlier, later = ({f"a question, p50 of {len(each)}, ms": statistics.median(each)} for each in times)
+            print(f"{earlier} {later}", file=sys.stderr)
+            yield earlier, later
+
+
+def _questions(data: Path) -> list[bytes]:
+    """Return QUESTIONS requests, evenly chosen from a set."""
+    files = [path for path in (data / "queries.jsonl", data / "queries.jsonl.gz") if path.is_file()]
+    if not files:
+        raise SystemExit(f"{data} has no queries.jsonl")
+    with gzip.open(files[0]) if files[0].suffix == ".gz" else files[0].open("rb") as lines:
+        asked = [json.loads(line) for line in lines]
+    chosen = asked[:: max(1, len(asked) // QUESTIONS)][:QUESTIONS]
+    fields = ("query", "context", "domain", "query_time")
+    return [json.dumps({field: one[field] for field in fields if one.get(field)}).encode() for one in chosen]
 
 
 def checkout(build: Build) -> Figures:
@@ -244,9 +293,11 @@ def main() -> None:
     """Measure what the options name, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--before", required=True, help="the earlier build: any name of a commit")
-    parser.add_argument("--only", default="start,memory,ingest", help="start, memory, ingest, checkout, fidelity")
+    parser.add_argument(
+        "--only", default="start,memory,ingest", help="start, memory, ingest, checkout, fidelity, questions"
+    )
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--data", type=Path, help="folder of sets (docs/bench.md): locomo for ingest, all for fidelity")
+    parser.add_argument("--data", type=Path, help="folder of sets (docs/bench.md): locomo for ingest, questions")
     parser.add_argument("--items", type=int, default=500, help="items that ingest stores in each round")
     parser.add_argument("--work", type=Path, default=Path.home() / ".cache" / "vicw" / "builds")
     options = parser.parse_args()
@@ -259,14 +310,21 @@ def main() -> None:
         "fidelity": lambda build: fidelity(build, data or ROOT, work / f"stores-{build.root.name}"),
     }
     chosen = options.only.split(",")
-    if unknown := sorted(set(chosen) - set(measures)):
-        parser.error(f"--only: {', '.join(unknown)} is none of {', '.join(measures)}")
-    if "fidelity" in chosen and data is None:
-        parser.error("--only fidelity needs --data")
+    names = [*measures, "questions"]
+    if unknown := sorted(set(chosen) - set(names)):
+        parser.error(f"--only: {', '.join(unknown)} is none of {', '.join(names)}")
+    if data is None and (needy := [name for name in ("fidelity", "questions") if name in chosen]):
+        parser.error(f"--only {needy[0]} needs --data")
     models = {"VICW_EMBEDDING_MODELS_DIR": str(work / "models")} if {"memory"} & set(chosen) else {}
     before, now = Build(prepare(options.before, work), models), Build(ROOT, models)
     print(f"before: {before.root.name}; now: {_git('describe', '--always', '--dirty')}\n")
-    print(table([pair for name in chosen for pair in in_turns(measures[name], before, now, options.rounds)]))
+    pairs: list[tuple[Figures, Figures]] = []
+    for name in chosen:
+        if name == "questions":
+            pairs += questions(before, now, data or ROOT, work, options.rounds)
+        else:
+            pairs += in_turns(measures[name], before, now, options.rounds)
+    print(table(pairs))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from support.models.minilm_embedder import MiniLmEmbedder
 from vicw_bench.metrics import recall_at
 from vicw_bench.sets import Question, Remembered, load_set
-from vicw_core.index.sparse import encode_document, encode_query
+from vicw_core.index.sparse import encode_document, encode_query, headed
 from vicw_core.index.wrapper import wrap
 from vicw_ingest.plan.chunking import split_passages
 from vicw_shared.domains import CODING
@@ -98,8 +98,7 @@ def _bm25(texts: Sequence[str], questions: Sequence[Question]) -> list[Scores]:
 
 
 def _headed(one: Remembered, text: str) -> str:
-    head = one.item.name or one.item.speaker
-    return f"{head}: {text}" if head else text
+    return headed(one.item.name or one.item.speaker, text)
 
 
 def _wrapped(one: Remembered, passage: str) -> str:

@@ -66,12 +66,19 @@ async def opened(path: Path) -> AsyncIterator[Standalone]:
 
     It keeps old receipts.
     """
+    async with unconverted(path) as standalone:
+        indexes = standalone.indexes
+        await WordConversion(standalone.graph, indexes.open_vectors, indexes.refresh).run()
+        yield standalone
+
+
+@asynccontextmanager
+async def unconverted(path: Path) -> AsyncIterator[Standalone]:
+    """Open a data directory with the words that it has."""
     settings = replace(settings_for(path), ingest=IngestSettings(receipt_hours=_ALL))
     standalone = Standalone(settings, HashEmbedder())
     await standalone.open()
     try:
-        indexes = standalone.indexes
-        await WordConversion(standalone.graph, indexes.open_vectors, indexes.refresh).run()
         yield standalone
     finally:
         await standalone.close()

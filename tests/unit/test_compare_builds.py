@@ -49,4 +49,12 @@ def test_an_unknown_measure_is_named(
     monkeypatch.setattr(sys, "argv", ["compare_builds.py", "--before", "HEAD", "--only", "start,speed"])
     with pytest.raises(SystemExit):
         compare_builds.main()
-    assert "speed is none of start, memory, ingest, checkout, fidelity" in capsys.readouterr().err
+    assert "speed is none of start, memory, ingest, checkout, fidelity, questions" in capsys.readouterr().err
+
+
+def test_questions_are_chosen_evenly_and_carry_what_a_set_says(compare_builds: ModuleType, tmp_path: Path) -> None:
+    lines = [f'{{"id": "q{n}", "query": "question {n}", "context": "c", "relevant": ["i"]}}' for n in range(250)]
+    (tmp_path / "queries.jsonl").write_text("\n".join(lines), "utf-8")
+    bodies = compare_builds._questions(tmp_path)
+    assert len(bodies) == compare_builds.QUESTIONS
+    assert bodies[1] == b'{"query": "question 2", "context": "c"}'

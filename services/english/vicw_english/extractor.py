@@ -5,6 +5,7 @@ In other languages only statements, names and dates are reliable.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -29,6 +30,11 @@ from vicw_shared.model.extraction import (
 )
 from vicw_shared.text import Span, fold_case
 
+_MOVED = re.compile(
+    r"\b(?:moved|postponed|put\ off|pushed|shifted|rescheduled|delayed|changed)\b[^.;]{0,40}?\ (?:to|until|till)\ ",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Something was moved to a day: one that is still to come, although the sentence is in the past tense."""
 _BACK_REFERENCES = frozenset({"that", "this", "it", "which"})
 _MIN_WORDS = 3
 _DATE_WIDTHS = {"year": 4, "month": 7}
@@ -127,15 +133,15 @@ class _TextExtractor:
         """Add the sentence as a statement; its time is the first time expression in it."""
         span = self._sentences[number].span
         text = self._source.text[span.start : span.end]
-        time = next(times_in(text, self._source.at, day_first=self._source.day_first), None)
+        ahead = True if _MOVED.search(text) else None
+        time = next(times_in(text, self._source.at, ahead=ahead, day_first=self._source.day_first), None)
         if time is not None:
             date = time.start.date().isoformat()[: _DATE_WIDTHS.get(time.precision, _DATE_WIDTH)]
             where = Span(span.start + time.begins, span.start + time.ends)
             mentioned.append(self._add_entity(date, Label.CONCEPT, "date", "date", where))
         key = self._statements[number] = f"statement {number}"
-        self._extraction.events.append(
-            ExtractedEvent(key, text, STATEMENT, span, time.start if time is not None else None)
-        )
+        when = (time.start, time.end) if time is not None else ()
+        self._extraction.events.append(ExtractedEvent(key, text, STATEMENT, span, *when))
         return key
 
     def _add_cause(self, number: int, cause: Cause) -> tuple[ExtractedRelation | None, list[ExtractedEvent]]:

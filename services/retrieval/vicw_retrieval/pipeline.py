@@ -23,6 +23,7 @@ from vicw_retrieval.request.stages import StageRun, name_sizes, require_within_l
 from vicw_retrieval.search.first_wave import FoundItems, find_items
 from vicw_retrieval.synthesis.expansion import Expanded, MovedError, expand_results
 from vicw_retrieval.synthesis.explanation import explain
+from vicw_retrieval.synthesis.named_time import nothing_line, to_named_time
 from vicw_retrieval.synthesis.page import TextMeter, require_room
 from vicw_retrieval.synthesis.results import graph_to_wire, to_results
 from vicw_retrieval.synthesis.text import write_text
@@ -140,7 +141,9 @@ async def _synthesize(
         if scope.audience is not None:  # steps count invisible items, too
             results = [result.model_copy(update={"flow_step": None}) for result in results]
         meter = TextMeter.of(request.budget)
-        written = write_text(results, items, around, meter, request.template, request.zone)
+        named = to_named_time(refined.time, results)
+        note = nothing_line(named, request.zone)
+        written = write_text(results, items, around, meter, request.template, request.zone, note=note)
         graph = graph_to_wire(results, around)
     degraded = tuple(sorted(set(stages.degraded)))
     for part in degraded:
@@ -157,6 +160,7 @@ async def _synthesize(
         text=written.text,
         took_ms=stages.timer.total(),
         degraded=degraded,
+        time=named,
         explain=explain(found, refined, candidates, written, scope, stages.bounded) if request.explain else None,
     )
 

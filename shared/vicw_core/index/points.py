@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from vicw_core.index.sparse import encode_document
+from vicw_core.index.sparse import encode_document, headed
 from vicw_core.index.wrapper import wrap
 from vicw_shared.clock import to_ms
 from vicw_shared.errors import FatalError, RetryableError, VicwError
@@ -90,14 +90,8 @@ def _wrapped(point: PendingPoint, source: Node) -> str:
     return wrap(point.chunk.text or "", domain=point.item.domain, subtype=source.subtype, name=name)
 
 
-def _lexical(chunk: Node, source: Node) -> str:
-    """Return the BM25 text of a passage: ``name or speaker: text``."""
-    head = source.title or source.speaker
-    return f"{head}: {chunk.text}" if head else chunk.text or ""
-
-
 def _sparse(chunk: Node, source: Node) -> SparseVector:
-    return _encoded(_lexical(chunk, source))
+    return _encoded(headed(source.title or source.speaker, chunk.text or ""))
 
 
 @lru_cache(maxsize=256)

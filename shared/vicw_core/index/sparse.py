@@ -22,11 +22,12 @@ __all__ = [
     "document_terms",
     "encode_document",
     "encode_query",
+    "headed",
     "question_terms",
     "stems",
 ]
 
-VERSION = 2
+VERSION = 3
 """Version of the words that a text has: of the terms of sparse vectors, their counts, and the full text of both stores.
 
 Raise it with any change of them: existing stores are then converted while they serve (``index/conversion.py``).
@@ -38,8 +39,13 @@ FORM_WEIGHT = 0.5
 """Weight of an unstemmed form in a query, or of a stem in another language, beside 1 of the stem."""
 
 
+def headed(head: str | None, text: str) -> str:
+    """Return the text whose words a passage has: its title or speaker counts double, as names do in full text."""
+    return f"{head}: {head}: {text}" if head else text
+
+
 def encode_document(text: str) -> SparseVector:
-    """Return the term weights of a document, each in (0, K1 + 1). ``text`` is ``name or speaker: text``.
+    """Return the term weights of a document, each in (0, K1 + 1). ``text``: see ``headed``.
 
     Its length is the number of its words: unstemmed forms, and what is more than its words, make no text longer.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 
 from vicw_shared.clock import to_us
 from vicw_shared.model.core5 import Label, Node
@@ -40,6 +41,11 @@ def chain_key(chain: str, node: Node) -> ChainKey | None:
     return next_key(node) if None not in (node.flow_id, node.flow_step) else None
 
 
-def latest_first(events: Iterable[Node]) -> list[Node]:
-    """Return Events of any contexts, the latest first; ties of time and arrival by uid."""
-    return sorted(sorted(events, key=lambda node: node.uid), key=clock_key, reverse=True)
+def in_time_order(events: Iterable[Node], *, earliest: bool = False) -> list[Node]:
+    """Return Events of any contexts, the latest or the earliest first: by time, then arrival if any, then uid."""
+
+    def moment(node: Node) -> tuple[datetime, int]:
+        assert node.timestamp is not None
+        return node.timestamp, node.arrival or 0
+
+    return sorted(sorted(events, key=lambda node: node.uid), key=moment, reverse=not earliest)

@@ -44,7 +44,8 @@ class ExtractedEntity:
 class ExtractedEvent:
     """An event found in the text. A statement is a whole sentence and gets a vector of its own.
 
-    ``at`` is the time of the event, if the text gives one.
+    ``at`` is the beginning of the event's time, if the text gives one, and ``until`` its end, if known ("yesterday" is
+    a day long).
     """
 
     key: str
@@ -52,6 +53,7 @@ class ExtractedEvent:
     subtype: str
     span: Span
     at: datetime | None = None
+    until: datetime | None = None
 
     @property
     def is_statement(self) -> bool:

@@ -18,7 +18,7 @@ from vicw_shared.ports.graph import (
     TextHit,
     WeightedNeighbour,
 )
-from vicw_shared.ports.items import ItemIndex, ItemView, PassageChange, Use, Uses
+from vicw_shared.ports.items import ItemIndex, ItemView, PassageChange, PassageTimes, Use, Uses
 from vicw_shared.ports.keys import KeyRing
 from vicw_shared.ports.language import Completion, Finish, LanguageModel, Prompt, Reranker, Role
 from vicw_shared.ports.names import NameIndex, NameMatch, NameQuery, look_up
@@ -126,6 +126,7 @@ __all__ = [
     "Outbox",
     "Outcome",
     "PassageChange",
+    "PassageTimes",
     "Passages",
     "PendingExtraction",
     "PendingExtractions",

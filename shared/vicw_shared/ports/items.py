@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from vicw_shared.model import Node
+from vicw_shared.model.stated_times import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,19 @@ class PassageChange:
     seq: int
 
 
+@dataclass(frozen=True, slots=True)
+class PassageTimes:
+    """When the statements of a passage happened.
+
+    ``stated`` are the times that they, and the extracted events, give. ``untimed``: one of the statements gives none,
+    so it is of the time of its telling.
+    """
+
+    passage: str
+    stated: tuple[Interval, ...] = ()
+    untimed: bool = False
+
+
 class ItemIndex(Protocol):
     """Index of callers' items."""
 
@@ -70,13 +84,42 @@ class ItemIndex(Protocol):
         ...
 
     async def between(
-        self, tenant: str, start: datetime, end: datetime, *, contexts: Sequence[str] | None = None, limit: int
+        self,
+        tenant: str,
+        start: datetime,
+        end: datetime,
+        *,
+        contexts: Sequence[str] | None = None,
+        limit: int,
+        earliest: bool = False,
     ) -> list[Node]:
         """Return the live Events of the HAPPENED_AFTER chain with a ``timestamp`` in [start, end), the latest first.
 
         All of them are callers' items: an item with a time is an Event. Of equal timestamps the last to arrive comes
-        first. ``contexts`` None: the whole tenant, at the cost of one look-up per context.
+        first. ``earliest``: the other way round. ``contexts`` None: the whole tenant, at the cost of one look-up per
+        context.
         """
+        ...
+
+    async def stated_between(
+        self,
+        tenant: str,
+        start: datetime,
+        end: datetime,
+        *,
+        contexts: Sequence[str] | None = None,
+        limit: int,
+        earliest: bool = False,
+    ) -> list[Node]:
+        """Return the live Events that are no items and whose text gives a time in [start, end), the latest first.
+
+        These are statements and extracted events; one without a time of its own is not among them. Ties are in uid
+        order. ``earliest`` and ``contexts`` as in ``between``.
+        """
+        ...
+
+    async def stated_times(self, tenant: str, items: Sequence[str]) -> dict[str, list[PassageTimes]]:
+        """Return the times of the statements of these items, live or retired, one entry for each passage with any."""
         ...
 
     async def expired(self, before: datetime, *, limit: int) -> list[Node]:

@@ -109,7 +109,17 @@ class RetrievalSettings(BaseSettings):
         0.5,
         ge=0,
         le=1,
-        description="Gain of items of the time that the question asks about, as a share of their score; 0: none",
+        description="Gain of items of the time that the question asks about, as a share of their score; items of a "
+        "day, month or other time that it names gain by the odds of that time, at .5 in full; 0: none",
+    )
+    time_items: int = Field(
+        50,
+        gt=0,
+        description="Maximum items of a named time that are looked up by it, of those told then and of those telling "
+        "of it; more if a request asks for more results",
+    )
+    time_read: int = Field(
+        5000, gt=0, description="Maximum items of a named time that are read to find these among invisible ones"
     )
     date_order: DateOrder = Field(
         "auto",

@@ -46,8 +46,7 @@ class AskedEvent(Message):
 class AskedTime(Message):
     """The time that the question asks about.
 
-    ``only``: the time is the question's only criterion, so the answer contains only items of that time; false if none
-    was found.
+    ``only``: the time is the question's only criterion, and there are items of that time: all of them come first.
     """
 
     spans: tuple[AskedSpan, ...]

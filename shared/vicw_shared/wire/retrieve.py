@@ -14,6 +14,7 @@ from vicw_shared.model import Label, Sensitivity
 from vicw_shared.wire.answer_format import Budget, Template
 from vicw_shared.wire.base import Id, Message, Prose, StrictBool, StrictInt, Timestamp, TimeZone, ZonedTimestamp
 from vicw_shared.wire.explanation import Explanation
+from vicw_shared.wire.named_time import NamedTime
 
 
 class Viewer(Message):
@@ -279,4 +280,5 @@ class RetrieveResponse(Message):
         description="Channels and stages that failed, timed out or had incomplete data, sorted. "
         "With `embedding` the server has just started and still loads its model: full text and the graph answer",
     )
+    time: NamedTime | None = Field(None, description="The time that the question names; null: none")
     explain: Explanation | None = None

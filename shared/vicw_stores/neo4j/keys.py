@@ -21,6 +21,8 @@ from vicw_shared.uids import make_uid
 
 _OFFSET = 2**63
 """Added to the numbers of a chain key: signed 64-bit integers become numbers that sort as text."""
+_KEY_CHARS = 1500
+"""Characters of two strings that fit into an index key, up to four bytes each."""
 _ITEM_LABELS = (Label.EVENT, Label.ENTITY)
 
 
@@ -67,6 +69,17 @@ def place_of(chain: str, node: Node) -> str | None:
     return place(chain_prefix(node.tenant, node.context, flow), key) if key is not None else None
 
 
+def stated_at(node: Node) -> int | None:
+    """Return the time that a live statement or extracted event gives, in microseconds, if it gives one.
+
+    It is indexed beside the tenant and the context themselves, not their key, so that a migration can set it, where
+    both fit into a key.
+    """
+    if node.timestamp_inferred or node.retired_at is not None or len(node.tenant) + len(node.context) > _KEY_CHARS:
+        return None
+    return to_us(node.timestamp)
+
+
 def derived(node: Node) -> dict[str, object]:
     """Return the derived properties of a node; None for those that do not apply."""
     has_key = node.label in _ITEM_LABELS and node.source_id is not None
@@ -77,6 +90,8 @@ def derived(node: Node) -> dict[str, object]:
     }
     if node.label in _ITEM_LABELS and node.content_hash is not None and node.retired_at is None:
         keys["ends_at"] = to_us(node.expires_at)
+    if node.label is Label.EVENT and node.content_hash is None:
+        keys["stated_at"] = stated_at(node)
     if node.label in {Label.CHUNK, Label.CONTEXT}:
         keys["tenant_key"] = tenant_key(node.tenant)
     if node.label is Label.CHUNK and node.source_id is not None and LEDGER in node.metadata:

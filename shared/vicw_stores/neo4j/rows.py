@@ -133,7 +133,7 @@ def node_of(row: Properties) -> Node:
         text_key=get("text_key"),
         tags=tuple(get("tags", ())),
         bucket=get("bucket"),
-        metadata=_load(metadata) if (metadata := get("metadata")) else {},
+        metadata=metadata_of(metadata) if (metadata := get("metadata")) else {},
         timestamp=from_us(timestamp) if (timestamp := get("timestamp")) is not None else None,
         timestamp_inferred=row["timestamp_inferred"],
         retired_at=from_us(retired_at) if (retired_at := get("retired_at")) is not None else None,
@@ -155,7 +155,7 @@ def node_of(row: Properties) -> Node:
 
 def item_ref(row: Properties, passage: Properties | None) -> ItemRef:
     """Return the ranking fields of an item; those of a consolidated item come from its ``passage``."""
-    part = _load(passage["metadata"]).get(CONSOLIDATED_ITEM) if passage is not None else None
+    part = metadata_of(passage["metadata"]).get(CONSOLIDATED_ITEM) if passage is not None else None
     source = passage if passage is not None and part is not None else row
     names = ("timestamp", "retired_at", "valid_to", "superseded_at", "expires_at")
     instants = {name: from_us(source[name]) for name in names}
@@ -195,7 +195,7 @@ def edge_of(row: Properties) -> Edge:
         weight=row["weight"],
         created_at=from_us(row["created_at"]),
         created_by=row["created_by"],
-        properties=_load(row.get("properties")),
+        properties=metadata_of(row.get("properties")),
     )
 
 
@@ -203,6 +203,7 @@ def _dump(value: Mapping[str, object]) -> str | None:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")) if value else None
 
 
-def _load(text: str | None) -> dict[str, object]:
+def metadata_of(text: str | None) -> dict[str, object]:
+    """Return the metadata, or an edge's properties, that a string holds as JSON."""
     loaded: dict[str, object] = json.loads(text) if text else {}
     return loaded

@@ -21,7 +21,13 @@ from vicw_stores.neo4j.database import Neo4jDatabase, RunStatement
 
 FIRST = 7
 """Version of a store of 0.1.0."""
-MIGRATIONS: tuple[tuple[str, ...], ...] = ()
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    # 8: statements and extracted events by the time that they give (``keys.stated_at``).
+    (
+        "MATCH (n:Event) WHERE n.content_hash IS NULL AND n.timestamp IS NOT NULL AND n.retired_at IS NULL "
+        "AND NOT n.timestamp_inferred AND size(n.tenant) + size(n.context) <= 1500 SET n.stated_at = n.timestamp",
+    ),
+)
 """Statements that migrate a store to each further version. A released migration is never edited."""
 
 _RECORD = ("vicw_record", "CREATE CONSTRAINT vicw_record IF NOT EXISTS FOR (n:Entity) REQUIRE n.record IS UNIQUE")
@@ -32,6 +38,7 @@ _INDEXES: dict[str, str] = {
     "vicw_event_item": "FOR (n:Event) ON (n.item_key)",
     "vicw_event_flow": "FOR (n:Event) ON (n.flow_at)",
     "vicw_event_clock": "FOR (n:Event) ON (n.clock_at)",
+    "vicw_event_stated": "FOR (n:Event) ON (n.tenant, n.context, n.stated_at)",
     "vicw_context_tenant": "FOR (n:Context) ON (n.tenant_key)",
     "vicw_chunk_due": "FOR (n:Chunk) ON (n.tenant_key, n.due)",
     "vicw_chunk_changed": "FOR (n:Chunk) ON (n.tenant_key, n.changed_at)",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 
+from vicw_core.index import sparse
+from vicw_core.index.full_text import SCORED, ranked
 from vicw_shared.clock import now, to_us
 from vicw_shared.errors import RetryableError
 from vicw_shared.model import EdgeRegistry, Node
-from vicw_shared.model.chain import latest_first
 from vicw_shared.model.names import UNCOUNTED
 from vicw_shared.ports import (
     GraphTransaction,
@@ -17,6 +19,7 @@ from vicw_shared.ports import (
     ItemView,
     NameQuery,
     Neighbour,
+    PassageTimes,
     Scope,
     Spread,
     TermFrequencies,
@@ -34,7 +37,7 @@ from vicw_stores.neo4j.erasure import Neo4jErasures
 from vicw_stores.neo4j.hops import find_neighbours, find_weighted_neighbours
 from vicw_stores.neo4j.items import find_by_text_key, find_item_views
 from vicw_stores.neo4j.key_ring import Neo4jKeyRing
-from vicw_stores.neo4j.keys import EdgeTypes, clock_span, item_key, tenant_key
+from vicw_stores.neo4j.keys import EdgeTypes, item_key, tenant_key
 from vicw_stores.neo4j.names import find_names, find_triggered
 from vicw_stores.neo4j.outbox import Neo4jOutbox
 from vicw_stores.neo4j.pending_extractions import Neo4jPendingExtractions
@@ -46,6 +49,7 @@ from vicw_stores.neo4j.steps import Neo4jSleepLog
 from vicw_stores.neo4j.stored_words import Neo4jWords
 from vicw_stores.neo4j.term_statistics import read_frequencies
 from vicw_stores.neo4j.text import query_of
+from vicw_stores.neo4j.times import find_between, find_stated_between, find_stated_times
 from vicw_stores.neo4j.transaction import Neo4jTransaction
 from vicw_stores.term_counts import TermRecords
 
@@ -158,12 +162,36 @@ class Neo4jGraphStore(Neo4jScans):
         return await find_by_text_key(self._database.read, tenant, keys, contexts, limit)
 
     async def between(
-        self, tenant: str, start: datetime, end: datetime, *, contexts: Sequence[str] | None = None, limit: int
+        self,
+        tenant: str,
+        start: datetime,
+        end: datetime,
+        *,
+        contexts: Sequence[str] | None = None,
+        limit: int,
+        earliest: bool = False,
     ) -> list[Node]:
-        context_names = [root.context for root in await self.contexts(tenant)] if contexts is None else contexts
-        spans = [clock_span(tenant, context, start, end) for context in dict.fromkeys(context_names)]
-        rows = await self._database.read(nodes.BETWEEN, spans=spans, tenant=tenant, limit=limit) if spans else []
-        return latest_first(nodes_in(rows))
+        within = await self._context_names(tenant, contexts)
+        return await find_between(self._database.read, tenant, (start, end), within, limit, earliest=earliest)
+
+    async def stated_between(
+        self,
+        tenant: str,
+        start: datetime,
+        end: datetime,
+        *,
+        contexts: Sequence[str] | None = None,
+        limit: int,
+        earliest: bool = False,
+    ) -> list[Node]:
+        within = await self._context_names(tenant, contexts)
+        return await find_stated_between(self._database.read, tenant, (start, end), within, limit, earliest=earliest)
+
+    async def stated_times(self, tenant: str, items: Sequence[str]) -> dict[str, list[PassageTimes]]:
+        return await find_stated_times(self._database.read, tenant, items)
+
+    async def _context_names(self, tenant: str, contexts: Sequence[str] | None) -> Sequence[str]:
+        return [root.context for root in await self.contexts(tenant)] if contexts is None else contexts
 
     async def expired(self, before: datetime, *, limit: int) -> list[Node]:
         rows = await self._database.read(nodes.EXPIRED, before=to_us(before), limit=limit)
@@ -184,8 +212,12 @@ class Neo4jGraphStore(Neo4jScans):
         if query is None or limit <= 0:
             return []
         condition, values = full_text.inside(scope)
-        rows = await self._database.read(full_text.find(condition), query=query, limit=limit, **values)
-        return [TextHit(row["uid"], row["score"]) for row in rows]
+        terms = sparse.encode_query(text)
+        rows, frequencies = await asyncio.gather(
+            self._database.read(full_text.find(condition), query=query, limit=SCORED * limit, **values),
+            self.frequencies(scope.tenant, scope.contexts, terms.indices),
+        )
+        return ranked(terms, frequencies, {row["uid"]: row["words"].split() for row in rows}, limit)
 
 
 async def _warm_up(store: Neo4jGraphStore) -> None:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import itertools
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from vicw_core.index import sparse
-from vicw_core.index.full_text import query_words
-from vicw_shared.ports import Scope, TextHit
+from vicw_core.index.full_text import SCORED, query_words, ranked
+from vicw_shared.ports import Scope, TermFrequencies, TextHit
 from vicw_shared.uids import is_uid
 from vicw_stores.conditions import After, AnyOf, Condition, Group, Is, Until, scope_conditions
 from vicw_stores.sqlite.rows import marks, pack, unpack
 from vicw_stores.sqlite.stored_words import read_converted
 
 _MAX_WORDS = 64
+_BATCH = 500
 _BATCH_FACTOR = 4
 """The first batch filtered by the scope is this multiple of the limit; each further batch is larger by this factor."""
 
@@ -30,9 +31,28 @@ _Clause = tuple[str, tuple[object, ...]]
 
 
 def find_passages(
-    connection: sqlite3.Connection, scope: Scope, text: str, limit: int, *, rare: int = 10_000
+    connection: sqlite3.Connection,
+    scope: Scope,
+    text: str,
+    limit: int,
+    frequencies: Callable[[Sequence[int]], TermFrequencies],
 ) -> list[TextHit]:
     """Return the best matches. An item's names, tags and bucket belong to its first Chunk, with double weight.
+
+    ``frequencies`` returns those of terms in what is searched: they weigh the words. Until all passages have the words
+    of this program the engine's scores stay.
+    """
+    found = find_candidates(connection, scope, text, SCORED * limit)
+    if not found or read_converted(connection) is not None:
+        return found[:limit]
+    query = sparse.encode_query(text)
+    return ranked(query, frequencies(query.indices), _words_of(connection, found), limit)
+
+
+def find_candidates(
+    connection: sqlite3.Connection, scope: Scope, text: str, limit: int, *, rare: int = 10_000
+) -> list[TextHit]:
+    """Return the engine's best matches, by its own scores.
 
     Chunks with only common words of the question are read only if the scope has fewer than ``limit`` others. The rarest
     words are not common: as many as have at most ``rare`` passages in total, at least one.
@@ -51,6 +71,19 @@ def find_passages(
         # Other tenants' texts may make a word common, but must not hide this tenant's passages with it.
         matches = _in_scope(connection, scope, _ranked(connection, [*terms, *common]), limit)
     return matches
+
+
+def _words_of(connection: sqlite3.Connection, hits: Sequence[TextHit]) -> dict[str, list[str]]:
+    """Return the words of these passages, those of names twice."""
+    words: dict[str, list[str]] = {}
+    for batch in itertools.batched(hits, _BATCH):
+        rows = connection.execute(
+            "SELECT p.uid, f.head, f.text FROM node p CROSS JOIN fulltext f ON f.rowid = p.pk "  # noqa: S608
+            f"WHERE p.uid IN ({marks(len(batch))})",
+            [pack(hit.uid) for hit in batch],
+        )
+        words |= {unpack(uid): f"{head} {head} {text}".split() for uid, head, text in rows}
+    return words
 
 
 def _by_rarity(connection: sqlite3.Connection, words: Sequence[str], max_passages: int) -> tuple[list[str], list[str]]:

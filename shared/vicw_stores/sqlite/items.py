@@ -10,7 +10,6 @@ from itertools import batched
 
 from vicw_shared.clock import to_us
 from vicw_shared.model import Node
-from vicw_shared.model.chain import latest_first
 from vicw_shared.model.core5 import SYSTEM_VERSION
 from vicw_shared.model.edges import AUTO_TAGGED
 from vicw_shared.ports import ItemRef, ItemView
@@ -42,31 +41,6 @@ def read_items(connection: sqlite3.Connection, tenant: str, source_id: str, cont
         )
         latest |= {node.context: node for node in map(node_of, rows)}
     return [latest[context] for context in sorted(latest)]
-
-
-def read_between(
-    connection: sqlite3.Connection,
-    tenant: str,
-    span: tuple[datetime, datetime],
-    contexts: Sequence[str] | None,
-    limit: int,
-) -> list[Node]:
-    """Return Events of a span, latest first, read by the HAPPENED_AFTER chain's index: ``limit`` per context."""
-    if contexts is None:
-        roots = connection.execute(
-            "SELECT DISTINCT context FROM node WHERE label = 'Context' AND tenant = ?", (tenant,)
-        )
-        contexts = [name for (name,) in roots.fetchall()]
-    start, end = map(to_us, span)
-    events: list[Node] = []
-    for context in dict.fromkeys(contexts):
-        rows = connection.execute(
-            f"SELECT {NODE_COLUMNS} FROM node WHERE tenant = ? AND context = ? AND arrival IS NOT NULL "  # noqa: S608
-            "AND retired_at IS NULL AND timestamp >= ? AND timestamp < ? ORDER BY timestamp DESC, arrival DESC LIMIT ?",
-            (tenant, context, start, end, limit),
-        )
-        events += map(node_of, rows)
-    return latest_first(events)[:limit]
 
 
 def read_expired(connection: sqlite3.Connection, before: datetime, limit: int) -> list[Node]:

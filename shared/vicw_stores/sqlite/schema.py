@@ -298,6 +298,12 @@ MIGRATIONS: tuple[str, ...] = (
     """,
     # 24: when something that decides replaced what a node says. A ``valid_to`` of earlier versions may be a guess.
     "ALTER TABLE node ADD COLUMN superseded_at INTEGER;",
+    # 25: statements and extracted events by the time that they give.
+    """
+    CREATE INDEX node_stated ON node (tenant, context, timestamp)
+        WHERE label = 'Event' AND content_hash IS NULL AND timestamp_inferred = 0 AND timestamp IS NOT NULL
+        AND retired_at IS NULL;
+    """,
 )
 
 

@@ -18,6 +18,7 @@ from vicw_shared.ports import (
     ItemView,
     NameQuery,
     Neighbour,
+    PassageTimes,
     Scope,
     Spread,
     TermFrequencies,
@@ -34,7 +35,6 @@ from vicw_stores.sqlite.erasure import SqliteErasures
 from vicw_stores.sqlite.full_text import find_passages
 from vicw_stores.sqlite.hop import read_weighted_neighbours
 from vicw_stores.sqlite.items import (
-    read_between,
     read_by_text_key,
     read_expired,
     read_item_views,
@@ -51,6 +51,7 @@ from vicw_stores.sqlite.schema import migrate, require_current
 from vicw_stores.sqlite.steps import SqliteSleepLog
 from vicw_stores.sqlite.stored_words import SqliteWords, record_current
 from vicw_stores.sqlite.term_statistics import read_frequencies
+from vicw_stores.sqlite.times import read_between, read_stated_times
 from vicw_stores.sqlite.transaction import SqliteTransaction
 from vicw_stores.sqlite.uses import SqliteUses
 from vicw_stores.sqlite.words import Domains
@@ -167,9 +168,35 @@ class SqliteGraphStore(SqliteScans):
         return await self._database.read(lambda c: read_by_text_key(c, tenant, keys, contexts, limit))
 
     async def between(
-        self, tenant: str, start: datetime, end: datetime, *, contexts: Sequence[str] | None = None, limit: int
+        self,
+        tenant: str,
+        start: datetime,
+        end: datetime,
+        *,
+        contexts: Sequence[str] | None = None,
+        limit: int,
+        earliest: bool = False,
     ) -> list[Node]:
-        return await self._database.read(lambda c: read_between(c, tenant, (start, end), contexts, limit))
+        return await self._database.read(
+            lambda c: read_between(c, tenant, (start, end), contexts, limit, earliest=earliest, stated=False)
+        )
+
+    async def stated_between(
+        self,
+        tenant: str,
+        start: datetime,
+        end: datetime,
+        *,
+        contexts: Sequence[str] | None = None,
+        limit: int,
+        earliest: bool = False,
+    ) -> list[Node]:
+        return await self._database.read(
+            lambda c: read_between(c, tenant, (start, end), contexts, limit, earliest=earliest, stated=True)
+        )
+
+    async def stated_times(self, tenant: str, items: Sequence[str]) -> dict[str, list[PassageTimes]]:
+        return await self._database.read(lambda c: read_stated_times(c, tenant, items))
 
     async def expired(self, before: datetime, *, limit: int) -> list[Node]:
         return await self._database.read(lambda c: read_expired(c, before, limit))
@@ -182,7 +209,16 @@ class SqliteGraphStore(SqliteScans):
         return await self._database.read(lambda c: [node_of(row) for row in c.execute(sql, (tenant,))])
 
     async def find(self, scope: Scope, text: str, limit: int) -> list[TextHit]:
-        return await self._database.read(lambda c: find_passages(c, scope, text, limit))
+        def work(connection: sqlite3.Connection) -> list[TextHit]:
+            return find_passages(
+                connection,
+                scope,
+                text,
+                limit,
+                lambda terms: read_frequencies(connection, self._term_records, scope.tenant, scope.contexts, terms),
+            )
+
+        return await self._database.read(work)
 
     async def frequencies(self, tenant: str, contexts: Sequence[str] | None, terms: Sequence[int]) -> TermFrequencies:
         return await self._database.read(lambda c: read_frequencies(c, self._term_records, tenant, contexts, terms))

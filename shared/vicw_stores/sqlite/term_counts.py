@@ -28,6 +28,11 @@ def put_terms(connection: sqlite3.Connection, points: Sequence[PendingPoint]) ->
         for uid, _, tenant, context, old in rows:
             changes.add(tenant, context, old, terms[uid])
         connection.executemany(_PUT, [(pk, terms[uid]) for uid, pk, _, _, old in rows if old != terms[uid]])
+    add_changes(connection, changes)
+
+
+def add_changes(connection: sqlite3.Connection, changes: TermChanges) -> None:
+    """Change the counts of the contexts and tenants by these differences."""
     for scope, table in changes.tables().items():
         _add(connection, scope, table)
 

@@ -146,6 +146,16 @@ async def test_fulltext_finds_only_passages_of_the_tenant(graph: Graph) -> None:
     assert len(await found(graph, "harbour", 3)) == 3
 
 
+async def test_other_contexts_and_tenants_do_not_weigh_the_words_of_one(graph: Graph) -> None:
+    await tell(graph, "first", "an otter at the shore")
+    await tell(graph, "second", "a lamp at the shore")
+    for number in range(20):
+        await tell(graph, f"there {number}", "a lamp", context="there")
+        await tell(graph, f"theirs {number}", "a lamp of theirs", tenant="u")
+    hits = await graph.find(Scope(tenant="t", now=NOW, contexts=("c",)), "otter lamp", 10)
+    assert [hit.score for hit in hits] == [pytest.approx(hits[0].score)] * 2
+
+
 async def test_fulltext_applies_the_scope_before_the_limit(graph: Graph) -> None:
     for number in range(5):
         await tell(graph, f"noise {number}", "harbour harbour", domain="code")

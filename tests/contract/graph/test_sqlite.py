@@ -21,7 +21,7 @@ from vicw_stores.data_dir import DataDir
 from vicw_stores.sqlite import SqliteGraphStore
 from vicw_stores.sqlite.audit import FOLLOWER
 from vicw_stores.sqlite.database import SqliteDatabase
-from vicw_stores.sqlite.full_text import find_passages
+from vicw_stores.sqlite.full_text import find_candidates
 from vicw_stores.sqlite.items import read_by_text_key
 from vicw_stores.sqlite.schema import FIRST, latest
 from vicw_stores.sqlite.steps import read_steps
@@ -86,7 +86,7 @@ async def test_fulltext_searches_rare_words_first_and_fills_up_with_common_ones(
         async def found(text: str, limit: int, **scope: Any) -> list[str]:
             def find(connection: sqlite3.Connection) -> list[TextHit]:
                 connection.set_trace_callback(searches.append)
-                return find_passages(connection, Scope(tenant="t", now=AT, **scope), text, limit, rare=3)
+                return find_candidates(connection, Scope(tenant="t", now=AT, **scope), text, limit, rare=3)
 
             searches.clear()
             hits = await database.read(find)

@@ -85,6 +85,7 @@ async def test_an_inferred_successor_comes_first_and_dates_what_stays_found(stor
     assert f"until 2026-03-05; since then: {LEEDS}" in now.text, now.text
     assert f"since 2026-03-05; until then: {YORK}" in now.text, now.text
     assert "replace" not in now.text, now.text
+    assert "until 2026-03-04; since then" in (await asked(story.side, timezone="Pacific/Pago_Pago")).text
     assert set(ids(await asked(story.side, as_of=at(8)))) == {"a", "b"}
     assert ids(await asked(story.side, as_of=at(3))) == ["a"]
 

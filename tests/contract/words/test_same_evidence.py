@@ -35,9 +35,6 @@ def approximately(found: Scores) -> list[Any]:
     return [pytest.approx(one, abs=1e-6) for one in found]
 
 
-BY_WORDS = {"channels": ["bm25"], "context": "ctx"}
-
-
 @pytest.mark.parametrize("vectors", [True, False])
 async def test_a_restart_changes_nothing(store: Path, *, vectors: bool) -> None:
     async with open_memory(store, vectors=vectors) as memory:
@@ -50,24 +47,28 @@ async def test_a_restart_changes_nothing(store: Path, *, vectors: bool) -> None:
         assert await scores(memory) == approximately(before)
 
 
-async def test_changed_and_erased_items_leave_no_trace_in_the_scores(store: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("channel", ["bm25", "fulltext"])
+async def test_changed_and_erased_items_leave_no_trace_in_the_scores(store: Path, tmp_path: Path, channel: str) -> None:
+    by_words = {"channels": [channel], "context": "ctx"}
     async with open_memory(store) as memory:
         await memory.ingest(*map(item, range(60)))
         await memory.ingest(*(item(number, 1) for number in range(0, 60, 10)))
         await memory.retract(*(f"i{number:02}" for number in range(5, 60, 10)))
-        changed = await scores(memory, **BY_WORDS)
+        changed = await scores(memory, **by_words)
         assert (await memory.check()).violations == []
     async with open_memory(tmp_path / "fresh") as memory:
         kept = [item(number, int(number % 10 == 0)) for number in range(60) if number % 10 != 5]
         await memory.ingest(*kept)
-        assert await scores(memory, **BY_WORDS) == approximately(changed)
+        assert await scores(memory, **by_words) == approximately(changed)
 
 
-async def test_other_tenants_do_not_change_a_score(store: Path) -> None:
+@pytest.mark.parametrize("channel", ["bm25", "fulltext"])
+async def test_other_tenants_do_not_change_a_score(store: Path, channel: str) -> None:
+    by_words = {"channels": [channel], "context": "ctx"}
     async with open_memory(store) as memory:
         await memory.ingest(*map(item, range(20)))
-        before = await scores(memory, **BY_WORDS)
+        before = await scores(memory, **by_words)
         memory.tenant = "other"
         await memory.ingest(*(item(number, 7) for number in range(40)), context="ctx")
         memory.tenant = "default"
-        assert await scores(memory, **BY_WORDS) == approximately(before)
+        assert await scores(memory, **by_words) == approximately(before)

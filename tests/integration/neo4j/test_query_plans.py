@@ -18,7 +18,7 @@ from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.ports import Audience, Direction, GraphTransaction, Scope
 from vicw_stores.neo4j import Neo4jGraphStore
-from vicw_stores.neo4j.cypher import edges, items, names, nodes, outbox, pending_extractions, records, text
+from vicw_stores.neo4j.cypher import edges, items, names, nodes, outbox, pending_extractions, records, text, times
 
 TYPES = tuple(edge_type.name for edge_type in EdgeRegistry.with_core_types())
 SPREADS = tuple((name, direction) for name in TYPES for direction in Direction)
@@ -37,7 +37,7 @@ WIDEST = replace(
 
 
 def statements() -> Iterator[tuple[str, str]]:
-    for module in (edges, names, nodes, outbox, records, text, pending_extractions, items):
+    for module in (edges, names, nodes, outbox, records, text, pending_extractions, items, times):
         yield from constants(module)
     yield from ((f"nodes.page {label}", nodes.page(label)) for label in Label)
     yield from ((f"nodes.put {label}", nodes.put(label)) for label in Label)

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -124,7 +125,20 @@ async def test_concurrent_starts_migrate_an_older_store_once(
 
     await asyncio.gather(*(start() for _ in range(4)))
     assert names(server, "MATCH (n:Entity) WHERE n.uid > '' RETURN n.grown") == {1}
-    assert names(server, "MATCH (s:Entity {record: 'store'}) RETURN s.schema") == {schema.FIRST + 1}
+    latest = schema.FIRST + len(schema.MIGRATIONS)
+    assert names(server, "MATCH (s:Entity {record: 'store'}) RETURN s.schema") == {latest}
+
+
+async def test_statements_of_an_older_store_are_found_by_the_time_that_they_give(server: Neo4jServer) -> None:
+    stated = node("said", Label.EVENT, timestamp=AT)
+    root = node("c", Label.CONTEXT, context="c")
+    async with open_neo4j(server) as graph:
+        await put(graph, [root, stated, node("told", Label.EVENT, timestamp=AT, timestamp_inferred=True)])
+    run(server, "MATCH (n:Event) REMOVE n.stated_at")
+    run(server, "MATCH (s:Entity {record: 'store'}) SET s.schema = 7")
+    async with open_neo4j(server) as graph:
+        end = AT + timedelta(seconds=1)
+        assert await graph.stated_between("t", AT, end, limit=9) == [stated]
 
 
 async def test_a_store_of_before_the_first_release_is_refused(server: Neo4jServer) -> None:
@@ -142,12 +156,13 @@ async def test_a_migration_that_fails_leaves_the_store_as_it_was(
     async with open_neo4j(server) as graph:
         await put(graph, [node("a")])
     spoil = ("MATCH (n:Entity) WHERE n.uid > '' SET n.spoilt = true", "NO SUCH STATEMENT")
+    latest = schema.FIRST + len(schema.MIGRATIONS)
     monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, spoil))
     with pytest.raises(UnavailableError, match="SyntaxError"):
         async with open_neo4j(server):
             pass
     assert names(server, "MATCH (n:Entity) WHERE n.uid > '' RETURN n.spoilt") == {None}
-    assert names(server, "MATCH (s:Entity {record: 'store'}) RETURN s.schema") == {schema.FIRST}
+    assert names(server, "MATCH (s:Entity {record: 'store'}) RETURN s.schema") == {latest}
 
 
 async def test_store_records_use_the_five_labels_and_are_not_scanned(

@@ -166,6 +166,20 @@ def test_a_statement_gets_the_time_that_its_sentence_names(rules: EnglishExtract
     assert second.at is None
 
 
+def test_a_stated_time_has_its_length(rules: EnglishExtractor) -> None:
+    texts = "We deployed the server last Friday. The shop was sold in December 2025."
+    day, month = statements(extract_text(rules, texts))
+    assert (day.at, day.until) == (datetime(2026, 1, 16, tzinfo=UTC), datetime(2026, 1, 17, tzinfo=UTC))
+    assert (month.at, month.until) == (datetime(2025, 12, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC))
+
+
+def test_what_was_moved_to_a_day_is_still_to_come(rules: EnglishExtractor) -> None:
+    moved, was = statements(extract_text(rules, "The rollout was moved to Thursday. The rollout was on Thursday."))
+    assert moved.at is not None
+    assert was.at is not None
+    assert (moved.at - was.at).days == 7
+
+
 def test_german_text_yields_names_and_statements(rules: EnglishExtractor) -> None:
     reading = extract_text(rules, "Gestern hat Frau Müller in Hamburg die Datei /etc/hosts geändert.")
     assert len(statements(reading)) == 1

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from vicw_ingest.extraction.code.commits import Commit, parse_commit, parse_commits
 from vicw_ingest.extraction.code.languages import languages_of_path
+from vicw_ingest.extraction.own_time import own_time
 from vicw_shared.domains import CODING, CREATIVE, GENERAL, canonical
 from vicw_shared.model import Node
 from vicw_shared.model.extraction import SourceText
@@ -58,7 +59,7 @@ def text_of(item: Item, domain: str, now: datetime, day_first: bool | None = Non
     commit = authored_commit(item) if item.timestamp is None else None
     return ItemText(
         item.text,
-        item.timestamp or commit_date(commit) or now,
+        item.timestamp or commit_date(commit) or own_time(item, now) or now,
         item.speaker,
         item.name,
         day_first,

@@ -11,6 +11,7 @@ from datetime import datetime
 
 from vicw_ingest.extraction.code.commits import parse_commit
 from vicw_ingest.extraction.item_text import authored_commit, commit_date, is_commit
+from vicw_ingest.extraction.own_time import own_time
 from vicw_ingest.plan.chunking import split_passages
 from vicw_shared.domains import CODING
 from vicw_shared.model import Label
@@ -74,25 +75,37 @@ class PassageCutter:
 
 
 def draft_items(
-    request: IngestRequest, domain: str, cutter: PassageCutter, rests: Mapping[int, str] | None = None
+    request: IngestRequest,
+    domain: str,
+    cutter: PassageCutter,
+    now: datetime,
+    rests: Mapping[int, str] | None = None,
 ) -> list[ItemDraft]:
     """Return a draft of each item, in order. ``domain`` is the canonical domain of the request.
 
     ``rests`` are shortened texts by item index: only these are stored of their items.
     """
     return [
-        _draft(index, item, request, domain, cutter, (rests or {}).get(index))
+        _draft(index, item, request, domain, cutter, now, (rests or {}).get(index))
         for index, item in enumerate(request.items)
     ]
 
 
 def _draft(
-    index: int, item: Item, request: IngestRequest, domain: str, cutter: PassageCutter, rest: str | None
+    index: int,
+    item: Item,
+    request: IngestRequest,
+    domain: str,
+    cutter: PassageCutter,
+    now: datetime,
+    rest: str | None,
 ) -> ItemDraft:
     flow_id = item.flow_id if item.flow_id is not None else request.flow_id
     commit = authored_commit(item)
-    timestamp = item.timestamp or commit_date(commit)
+    own = own_time(item, now) if commit is None else None
+    timestamp = item.timestamp or commit_date(commit) or own
     is_event = item.speaker is not None or item.timestamp is not None or flow_id is not None or commit is not None
+    is_event |= own is not None and item.page is None  # a page of a day stays a page
     plain = "message" if item.speaker else "commit" if commit is not None else "event" if is_event else "document"
     subtype = item.subtype or plain
     content_hash = _hash(item, flow_id, domain)

@@ -97,7 +97,7 @@ async def plan_write(given: PlanInput, rules: PlanRules, transaction: GraphTrans
     root = stored_root or _new_root(given, domain)
     links = await DuplicateLinks.of(given.duplicates, transaction)
     with ingesting("draft"):
-        drafts = draft_items(given.request, domain, given.cutter, links.remainders)
+        drafts = draft_items(given.request, domain, given.cutter, given.now, links.remainders)
     hashes = {draft.item.id: draft.content_hash for draft in drafts if draft.item.id is not None}
     latest, restored = await latest_versions(transaction, rules.registry, given.now, hashes)
     links = (await links.after_restore(restored.items, transaction)).classify(drafts, latest)

@@ -25,8 +25,9 @@ from vicw_retrieval.refine.speaker_boost import prefer_speaker
 from vicw_retrieval.request.hop_limit import HopLimit
 from vicw_retrieval.request.stages import StageRun
 from vicw_retrieval.search.first_wave import FoundItems
+from vicw_retrieval.temporal.event_items import Find
 from vicw_retrieval.temporal.query_analyzer import TimeAnalysis
-from vicw_retrieval.temporal.time_ranker import Find, ResolvedTime, rank_by_time
+from vicw_retrieval.temporal.time_ranker import ResolvedTime, rank_by_time
 from vicw_shared.ports import Reranker, Scope
 from vicw_shared.text import fold_case
 from vicw_shared.wire.retrieve import RetrieveRequest
@@ -141,9 +142,7 @@ async def _rank_by_time(
     settings = ports.settings
     with _clocked(TIME, ports, stages) as seconds:
         async with asyncio.timeout(_READ_FACTOR * seconds):
-            candidates, resolved = await rank_by_time(
-                rescored, candidates, resolved, settings.time_boost, find, seconds
-            )
+            candidates, resolved = await rank_by_time(rescored, candidates, resolved, settings, find, seconds)
     if not resolved.in_time:
         stages.degraded.append(TIME)
     return candidates, resolved

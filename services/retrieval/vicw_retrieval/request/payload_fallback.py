@@ -17,6 +17,7 @@ from vicw_shared.ports import (
     ItemRef,
     NameQuery,
     Neighbour,
+    PassageTimes,
     Spread,
     TermFrequencies,
     VectorStore,
@@ -90,7 +91,14 @@ class _PayloadGraph:
         return []
 
     async def between(
-        self, tenant: str, start: datetime, end: datetime, *, contexts: Sequence[str] | None = None, limit: int
+        self,
+        tenant: str,
+        start: datetime,
+        end: datetime,
+        *,
+        contexts: Sequence[str] | None = None,
+        limit: int,
+        earliest: bool = False,
     ) -> list[Node]:
         """Return the latest of that time's items that ``owners`` has read: the vector store has no index by time."""
         allowed_contexts = None if contexts is None else set(contexts)
@@ -102,7 +110,15 @@ class _PayloadGraph:
             and node.timestamp is not None
             and start <= node.timestamp < end
         ]
-        return sorted(nodes, key=lambda node: (node.timestamp, node.uid), reverse=True)[:limit]
+        return sorted(nodes, key=lambda node: (node.timestamp, node.uid), reverse=not earliest)[:limit]
+
+    async def stated_between(self, *_: object, **__: object) -> list[Node]:
+        """Return nothing: payloads have no times of statements."""
+        return []
+
+    async def stated_times(self, *_: object) -> dict[str, list[PassageTimes]]:
+        """Return nothing: payloads have no times of statements."""
+        return {}
 
 
 def _node_of(payload: Mapping[str, Any]) -> Node:

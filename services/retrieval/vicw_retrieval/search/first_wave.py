@@ -22,8 +22,8 @@ from vicw_retrieval.ranking.fusion import Candidate, Wave
 from vicw_retrieval.refine.speaker_boost import raise_speaker_votes
 from vicw_retrieval.request.stages import StageRun
 from vicw_retrieval.search.item_search import ItemQuery, ItemSearch, SearchResult, SearchState
+from vicw_retrieval.temporal.event_items import event_domains
 from vicw_retrieval.temporal.query_analyzer import TimeAnalysis
-from vicw_retrieval.temporal.time_ranker import event_domains
 from vicw_shared.domains import canonical
 from vicw_shared.errors import RetryableError
 from vicw_shared.ports import Scope, TermFrequencies, VectorHit

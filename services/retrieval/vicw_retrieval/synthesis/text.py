@@ -92,11 +92,11 @@ _DATED = {Direction.OUT: "since {}; until then", Direction.IN: "until {}; since 
 """Of two statements of which the later only may have replaced the earlier: each holds for its own time."""
 
 
-def _word(edge: Edge, direction: Direction) -> str | None:
-    """Return what an edge means, read in a direction; None if it is not shown."""
+def _word(edge: Edge, direction: Direction, zone: tzinfo) -> str | None:
+    """Return what an edge means, read in a direction, dates in ``zone``; None if it is not shown."""
     until = edge.properties.get("until")
     if edge.type == "SUPERSEDES" and until is not None and not decides(edge):
-        return _DATED[direction].format(str(until)[:10])
+        return _DATED[direction].format(f"{datetime.fromisoformat(str(until)).astimezone(zone):%Y-%m-%d}")
     return _WORDS.get((edge.type, direction))
 
 
@@ -105,6 +105,7 @@ def surrounding_lines(
     at: str,
     around: Neighbourhood,
     in_chains: Collection[str],
+    zone: tzinfo,
     *,
     alone: bool = False,
     speaks: bool = False,
@@ -121,7 +122,7 @@ def surrounding_lines(
     for neighbour in around.neighbours.get(at, ()) if not alone else ():
         edge = neighbour.edge
         direction = Direction.IN if edge.target == neighbour.origin else Direction.OUT
-        word = _word(edge, direction)
+        word = _word(edge, direction, zone)
         relation = (edge.type, edge.source, edge.target)  # duplicates of a relation, and its two ends, share a line
         if (
             speaks
@@ -189,15 +190,18 @@ def write_text(
     meter: TextMeter,
     template: Template,
     zone: tzinfo,
+    *,
+    note: str = "",
 ) -> WrittenText:
-    """Return text within the meter's limit, and what did not fit.
+    """Return text within the meter's limit, and what did not fit; ``note`` comes first, if half of the room fits it.
 
     Results get 70 % first, their neighbourhood 30 %; each may use what the other leaves. The best result is always in
     it, cut if necessary. Results of one thread stand together, in its order, at the place of the best of them;
     ``items`` are the results' nodes, by uid. Times are told in ``zone``.
     """
-    guard = guard_of(template)
-    page = TextPage(meter, meter.limit - meter.size(fill_text(template, "")), guard)
+    room, guard = meter.limit - meter.size(fill_text(template, "")), guard_of(template)
+    note = note if 2 * meter.size(note) <= room else ""
+    page = TextPage(meter, room - meter.size(note) - bool(note), guard)
     as_result = template.result or RESULT
     anchors = [TextBlock(r.rank, 0, write_result(as_result, r, zone, guard)) for r in results if r.kind == "anchor"]
     associates = {
@@ -217,13 +221,13 @@ def write_text(
         shown_edges |= _write_chains(page, around, new, zone)
         shown = [result for result in results if result.rank in new]
         _write_surrounding_lines(
-            page, shown, around, shown_edges, shown_nodes, associates, speaks=writes_speaker(as_result)
+            page, shown, around, shown_edges, shown_nodes, associates, zone, speaks=writes_speaker(as_result)
         )
         before = page.ranks
     ranks = page.ranks
     uids = {result.rank: result.uid for result in results}
     return WrittenText(
-        text=fill_text(template, page.text(_places(results, items))),
+        text=fill_text(template, "\n".join(filter(None, (note, page.text(_places(results, items)))))),
         cut=tuple(uid for rank, uid in uids.items() if rank not in ranks),
         shortened=tuple(uids[rank] for rank in page.shortened),
         lines={uids[rank]: count for rank, count in sorted(page.lines.items())},
@@ -249,6 +253,7 @@ def _write_surrounding_lines(
     shown_edges: set[str],
     shown_nodes: set[str],
     associates: Mapping[str, TextBlock],
+    zone: tzinfo,
     *,
     speaks: bool,
 ) -> None:
@@ -260,7 +265,7 @@ def _write_surrounding_lines(
     for result, at in zip(results, [result.node for result in results], strict=True):
         alone = at in shown_nodes
         shown_nodes.add(at)
-        around_it = surrounding_lines(result, at, around, shown_edges, alone=alone, speaks=speaks)
+        around_it = surrounding_lines(result, at, around, shown_edges, zone, alone=alone, speaks=speaks)
         lines = enumerate(around_it, start=1 + len(around.chains))
         blocks = [page.line(result.rank, number, line) for number, line in lines]
         lacking = len(blocks) - len(page.fill(blocks))

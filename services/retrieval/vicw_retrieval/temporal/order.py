@@ -31,6 +31,8 @@ _COUNTS = {word: number for number, word in enumerate("two three four five six s
 _COUNT = "|".join(_COUNTS)
 _NO_TIME = (
     r"name|names|word|words|chapter|page|line|lines|element|elements|row|column|digit|digits|letter|letters|straw"
+    r"|value|values|season|president|king|queen|minister|one|son|daughter|daughters|brother|sister|part|volume"
+    r"|edition|paragraph|level|version|modern|world|item\ in|items\ in"
     r"|resort|minute|few|day|days|night|week|weeks|weekend|month|months|year|years|quarter|hour|hours|minutes|seconds"
     r"|decade|century|spring|summer|autumn|fall|winter|class|floor|aid|person|place|lady|grade|half|step|argument"
     r"|parameter|index|item\ of|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july"
@@ -58,7 +60,7 @@ def order_in(query: str) -> TimeOrder | None:
     'first'
     """
     match = _ORDER.search(query)
-    if match is None:
+    if match is None or (match["which"] or "").istitle():  # a name: the First Knight
         return _order_in_other_language(query)
     groups = {name: value.lower() for name, value in match.groupdict().items() if value}
     name = next((groups[name] for name in ("which", "time", "adverb") if name in groups), None)

@@ -61,7 +61,7 @@ class EventReference:
 
 _LEAD = re.compile(
     r"\b(?:(?P<after>after|following|since|once)|(?P<before>before|prior\ to|leading\ up\ to|until)"
-    r"|(?P<during>during|when|while|(?:at|around|about)\ the\ time\ (?:of|that|when)|(?:right\ )?around"
+    r"|(?P<during>during|when|while|(?:at|around|about)\ the\ time\ (?:of|that|when)"
     r"|in\ the\ middle\ of))\b[ ]",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -184,7 +184,7 @@ def _anchors(query: str, taken: Sequence[tuple[int, int]]) -> Iterator[EventRefe
         side = next(ReferenceSide(name) for name, value in lead.groupdict().items() if value)
         confidence = 0.5 if word in {"since", "when", "once", "while"} else 0.7
         offset = None
-        if word.endswith("around") or word.startswith(("around", "about")):
+        if word.startswith(("around", "about")):
             offset = DayOffset(-_SOME_DAYS, _SOME_DAYS + 1)
         elif side is not ReferenceSide.DURING and counted is not None:
             offset = _offset(counted, side)
@@ -327,7 +327,7 @@ def analyse_time(query: str, asked_at: datetime, *, day_first: bool | None = Non
         tuple(anchors),
         alone,
         tells_when and not says_more,
-        order=order_in(read),
+        order=_order(read, taken),
         recurrence=recurrence,
         zone=asked_at.tzinfo,
         ahead=is_about_coming(read) or any(time.start >= asked_at for time in phrases),
@@ -341,6 +341,14 @@ def _recurrence(query: str, times: Sequence[TimeExpression], zone: tzinfo) -> Re
             words = query[time.begins : time.ends]
             return Recurrence(zone, found.weekdays, found.since, found.until, words, time.begins)
     return None
+
+
+def _order(query: str, taken: Sequence[tuple[int, int]]) -> TimeOrder | None:
+    """Return the order over time that is asked for; words that are of a time ("the first week of March") say none."""
+    found = order_in(query)
+    if found is None or any(begins < found.begins + len(found.text) and found.begins < ends for begins, ends in taken):
+        return None
+    return found
 
 
 def _selects_more(rest: str) -> bool:

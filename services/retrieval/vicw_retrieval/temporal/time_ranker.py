@@ -4,83 +4,62 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from vicw_retrieval.access.visibility import filter_results
 from vicw_retrieval.channels.graph.spread import SpreadContext
 from vicw_retrieval.ranking.fusion import Candidate, in_order
-from vicw_retrieval.temporal.query_analyzer import EventReference, ReferenceSide, TimeAnalysis, distinctive_words
-from vicw_retrieval.temporal.spans import SpanRelation, TimeSpan
-from vicw_retrieval.temporal.time_weights import Moment, TimeFit, Weight, weigh
-from vicw_shared.model import Label, Node
-from vicw_shared.ports import Direction as Way
-from vicw_shared.ports import GraphStore, ItemRef, Scope, VectorHit
+from vicw_retrieval.temporal.event_items import Find, find_events, follow_thread
+from vicw_retrieval.temporal.nearest import Nearest, nearest_to
+from vicw_retrieval.temporal.order import OrderEnd
+from vicw_retrieval.temporal.query_analyzer import EventReference, TimeAnalysis
+from vicw_retrieval.temporal.selection import selects_by_time
+from vicw_retrieval.temporal.span_items import SpanItem, SpanLookup, items_of_span
+from vicw_retrieval.temporal.spans import BEGINNING, END, SpanRelation, TimeSpan
+from vicw_retrieval.temporal.time_weights import (
+    SURE,
+    Moment,
+    TimeFit,
+    Weight,
+    confidence_of,
+    middle,
+    named_spans,
+    weigh,
+)
+from vicw_shared.model import Node
+from vicw_shared.ports import ItemRef, PassageTimes
+from vicw_shared.settings import RetrievalSettings
+from vicw_shared.uids import chunk_uid
 
-_IN_SPAN = 50
-MAX_READ = 5000
-"""Maximum items of a span that are read to find these."""
-_PAGE = 500
-_INSTANT = timedelta(microseconds=1)
-
-
-async def items_in_span(question: SpreadContext, span: TimeSpan, until: float, limit: int) -> tuple[list[Node], bool]:
-    """Return the latest items of a span that may be results, and whether time sufficed.
-
-    They are ``limit`` or fifty at most, whichever is more. The usual case is one read. If invisible items or other
-    domains and tags leave too few, it reads on backwards in time, up to ``MAX_READ`` items, until the clock of the
-    event loop is at ``until``: items found by then count. Raises the graph's errors.
-    """
-    scope, graph, most = question.scope, question.graph, max(limit, _IN_SPAN)
-    items: list[Node] = []
-    read: set[str] = set()
-    end, room = span.end, question.visibility.read_limit(most)
-    while True:
-        try:
-            async with asyncio.timeout_at(until if read else None):
-                page = await graph.between(scope.tenant, span.start, end, contexts=scope.contexts, limit=room)
-                new = [node for node in page if node.uid not in read]
-                items += await filter_results(graph, scope, await question.visibility.nodes(new))
-        except TimeoutError:
-            if not read:
-                raise
-            return items[:most], False
-        read |= {node.uid for node in new}
-        if len(items) >= most or len(page) < room or len(read) >= MAX_READ:
-            return items[:most], True
-        last = page[-1].timestamp
-        assert last is not None
-        # More items than a page may have the same time: then the next page is larger.
-        is_stuck = last + _INSTANT == end
-        end, room = last + _INSTANT, min(2 * room if is_stuck else max(room, _PAGE), MAX_READ)
-
-
-_SURE = 0.5
-"""Minimum confidence of a span of time whose items are added."""
 _JUDGED = 100
 """Candidates whose time is compared, the best."""
-_STEPS = 6
-"""Steps that an event's thread is followed."""
-_EVENTS = 10
-_AS_GOOD = 0.8
-"""Share of the best score from which a passage may describe an event; the earliest does, later ones refer to it."""
 _MIN_STRENGTH = 0.5
-"""Minimum strength for the gain of an item of that time, as a share of the best, whatever the channels found."""
-
+"""Minimum strength for the gain of an item next to an event, as a share of the best, whatever the channels found."""
+_SURE_ORDER = 0.95
+"""Confidence of an order over time, and the highest that counts for the odds."""
 _LATER = 1e-4
-"""Decrease of that minimum from each item to the next in the order of ``between``: it settles ties."""
-
-
-type Find = Callable[[str, Scope, int], Awaitable[Sequence[VectorHit]]]
-"""Search for the passages that have some words, best first."""
+"""Decrease of that minimum from each item to the next: it settles ties."""
+_BOOST = 0.5
+"""Setting ``time_boost`` at which a named time has the weight of its odds."""
+_DAY = timedelta(days=1)
+"""The longest stated time that replaces the time of telling: "in March" may be said of what is told today."""
+_TELLING = re.compile(
+    r"\b(?:sa(?:y|id)|t(?:ell|old)|talk(?:ed|ing)?|discuss(?:ed|ing)?|mention(?:ed|ing)?|sp(?:eak|oke)|ask(?:ed|ing)?"
+    r"|wr(?:ite|ote)|message[sd]?|conversations?|chat(?:s|ted)?|posted|sent|note[sd]?)\b",
+    re.IGNORECASE,
+)
+"""Words of a question about telling: then an item is of the time when it was told, whatever it tells of."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedTime:
     """The time of a question, with the events that its anchors were resolved to.
 
-    ``limit`` is how many results are asked for.
+    ``limit`` is how many results are asked for. ``inside`` are the keys of the items of the named time.
     """
 
     reading: TimeAnalysis
@@ -88,126 +67,258 @@ class ResolvedTime:
     events: Mapping[EventReference, Node] = field(default_factory=dict)
     in_time: bool = False
     only: bool = False
-    """Whether only items of that time are in the answer."""
+    """Whether nothing but the time selects, and there are items of it: they come first."""
+    spans: tuple[TimeSpan, ...] = ()
+    """The named spans, with those that are counted from events."""
+    inside: frozenset[str] = frozenset()
+    nearest: Nearest | None = None
+    """The nearest items, if there is none of the named time."""
 
 
 async def rank_by_time(
     question: SpreadContext,
     candidates: Sequence[Candidate],
     resolved: ResolvedTime,
-    boost: float,
+    settings: RetrievalSettings,
     find: Find,
     seconds: float = math.inf,
 ) -> tuple[list[Candidate], ResolvedTime]:
     """Return the candidates in their new order, with items of the question's time among them, and the time's events.
 
-    If only time selects, only items of that time remain, if there are any. After ``seconds``, no further pages of a
-    span are read, and ``in_time`` stays false. Raises the graph's errors.
+    Items of a named time are lifted by its odds (``_lift``), and come first if nothing else selects; nothing is left
+    out. After ``seconds``, no further pages of a span are read, and ``in_time`` stays false. Raises the graph's errors.
     """
     until = asyncio.get_running_loop().time() + seconds
-    resolved = replace(resolved, events=await _events(question, resolved.reading, find))
-    then, in_time = await _items_of_time(question, resolved, until)
-    known_keys = {candidate.key for candidate in candidates}
-    nodes = {node.uid: node for node in then}
-    new = [Candidate(ItemRef.of(n), 0.0, [(n.qdrant_id, 0.0)]) for n in then if n.uid not in known_keys and n.qdrant_id]
-    judged = [*candidates[:_JUDGED], *new, *(one for one in candidates[_JUDGED:] if one.item.uid in nodes)]
-    if resolved.events:  # nearness to an event needs flow steps; a span needs no more than what is read
-        missing = [one.item.uid for one in judged if one.item.uid not in nodes]
-        nodes |= await question.graph.nodes(question.scope.tenant, missing)
-    weights = _weights(resolved, judged, nodes, boost)
-    # Items with nothing but their time rank below similar ones, the latest first.
-    best = question.best or 1.0
-    least = {node.uid: _MIN_STRENGTH * best * (1 - _LATER * place) for place, node in enumerate(then)}
-    inside = [candidate for candidate in judged if weights[candidate.key].fit is TimeFit.INSIDE]
-    gains = [(weights[one.key].factor - 1) * max(least.get(one.item.uid, 0.0), one.strength) for one in inside]
-    then_too = {
-        one.key: replace(one, score=one.strength).raised(time=gain) for one, gain in zip(inside, gains, strict=True)
+    resolved = replace(resolved, events=await find_events(question, resolved.reading, find))
+    reading = await _with_windows(question, resolved)
+    lookup = SpanLookup.of(settings, resolved.limit, until, earliest=_asks_first(reading))
+    then, in_time = await _items_of_span(question, reading, lookup)
+    near = await _items_next_to_events(question, resolved)
+    known = {candidate.key for candidate in candidates}
+    new = await _new_candidates(question, candidates, [one for one in then if one.item.key not in known])
+    known |= {candidate.key for candidate in new}
+    new += [Candidate(ItemRef.of(n), 0.0, [(n.qdrant_id, 0.0)]) for n in near if n.uid not in known and n.qdrant_id]
+    of_time = {one.item.key for one in then} | {node.uid for node in near}
+    judged = [*candidates[:_JUDGED], *new, *(one for one in candidates[_JUDGED:] if one.key in of_time)]
+    moments = await _moments(question, reading, resolved, judged)
+    events = {anchor: Moment.of(node) for anchor, node in resolved.events.items() if anchor.offset is None}
+    weighed = weigh(reading, list(moments.values()), events, boost=settings.time_boost)
+    weights = dict(zip(moments, weighed, strict=True))
+    named = {key: weight for key, weight in weights.items() if weight.named}
+    ranked = _boosted(question, judged, weights, [node.uid for node in near])
+    if named:
+        share = len(named.keys() & {one.key for one in candidates[:_JUDGED]}), len(candidates[:_JUDGED])
+        ranked = _lifted(ranked, named, share, settings.time_boost / _BOOST, alone=reading.by_time)
+    ranked = _ordered(question, ranked, named, moments, reading, settings.time_boost)
+    if reading.by_time:
+        ranked = _misleading_last(ranked, named, moments, reading)
+    spans = named_spans(reading)
+    nearest = None
+    if spans and not named and in_time and _is_present(question):
+        nearest = await nearest_to(question, (min(span.start for span in spans), max(span.end for span in spans)))
+    only = bool(named) and reading.by_time
+    resolved = replace(resolved, in_time=in_time, only=only, spans=spans, inside=frozenset(named), nearest=nearest)
+    keys = {candidate.key for candidate in ranked}
+    return in_order([*ranked, *(one for one in candidates if one.key not in keys)]), resolved
+
+
+async def _with_windows(question: SpreadContext, resolved: ResolvedTime) -> TimeAnalysis:
+    """Return the reading with a span for each event that days are counted from, in its place.
+
+    An order over time in which nothing else selects is one of all times: up to now, unless the question looks ahead.
+    """
+    reading = resolved.reading
+    windows: list[TimeSpan] = []
+    for anchor, event in resolved.events.items():
+        if anchor.offset is None:
+            continue
+        with suppress(OverflowError):
+            start, end = anchor.offset.window(await _event_time(question, event), reading.zone)
+            span = TimeSpan(start, end, SpanRelation.ON, anchor.confidence, anchor.text, anchor.begins)
+            windows.append(span)
+    events = tuple(anchor for anchor in reading.event_references if anchor.offset is None)
+    by_time = reading.by_time or selects_by_time(question.text, reading)
+    order = reading.order
+    if order is not None and by_time and not (reading.spans or windows or events or reading.recurrence):
+        end = END if reading.ahead else question.scope.judged_at
+        windows = [TimeSpan(BEGINNING, end, SpanRelation.ON, _SURE_ORDER, order.text, order.begins)]
+    return replace(reading, spans=(*reading.spans, *windows), event_references=events, by_time=by_time)
+
+
+async def _event_time(question: SpreadContext, event: Node) -> datetime:
+    """Return when an event happened: what its only statement says, else when it was told."""
+    times = await question.graph.stated_times(question.scope.tenant, [event.uid])
+    passages = times.get(event.uid, [])
+    assert event.timestamp is not None
+    stated = [time for passage in passages for time in passage.stated]
+    return middle(stated[0]) if stated and not any(passage.untimed for passage in passages) else event.timestamp
+
+
+async def _items_of_span(
+    question: SpreadContext, reading: TimeAnalysis, lookup: SpanLookup
+) -> tuple[list[SpanItem], bool]:
+    """Return items of the named spans, visible and in scope, and whether time sufficed."""
+    items: list[SpanItem] = []
+    in_time = True
+    for span in named_spans(reading) if _is_present(question) else ():
+        found, all_read = await items_of_span(question, (span.start, span.end), lookup)
+        items += found
+        in_time = in_time and all_read
+    return list({one.item.key: one for one in items}.values()), in_time
+
+
+def _is_present(question: SpreadContext) -> bool:
+    """Return whether the question is about what is true and known now: the index by time has nothing else."""
+    return question.scope.as_of is None and question.scope.known_at is None
+
+
+def _asks_first(reading: TimeAnalysis) -> bool:
+    return reading.order is not None and reading.order.end is OrderEnd.FIRST
+
+
+async def _items_next_to_events(question: SpreadContext, resolved: ResolvedTime) -> list[Node]:
+    """Return the items next to the events in their threads, visible and in scope."""
+    near: dict[str, Node] = {}
+    for anchor, event in resolved.events.items():
+        if anchor.offset is None:
+            near |= {node.uid: node for node in await follow_thread(question, anchor, event)}
+    return await filter_results(question.graph, question.scope, list(near.values())) if near else []
+
+
+async def _new_candidates(
+    question: SpreadContext, candidates: Sequence[Candidate], found: Sequence[SpanItem]
+) -> list[Candidate]:
+    """Return items that no channel found as candidates below all others, by their similarity to the question."""
+    if not found:
+        return []
+    lowest = min((one.score for one in candidates), default=0.0)
+    similarity = await question.similarity.similarities([one.passage for one in found])
+    ranked = sorted(found, key=lambda one: -similarity.get(one.passage, -1.0))  # else in the order of the look-up
+    return [
+        Candidate(one.item, score := lowest - _LATER * place, [(one.passage, score)])
+        for place, one in enumerate(ranked, start=1)
+    ]
+
+
+async def _moments(
+    question: SpreadContext, reading: TimeAnalysis, resolved: ResolvedTime, judged: Sequence[Candidate]
+) -> dict[str, Moment]:
+    """Return when each candidate happened, by key."""
+    graph, tenant = question.graph, question.scope.tenant
+    uids = list(dict.fromkeys(one.item.uid for one in judged))
+    # Nearness to an event needs flow steps; a span needs no more than what candidates have.
+    nodes = await graph.nodes(tenant, uids) if resolved.events else {}
+    reads_statements = bool(reading.spans or reading.recurrence or reading.order)
+    times = await graph.stated_times(tenant, uids) if reads_statements and uids else {}
+    telling = _TELLING.search(question.text) is not None
+    return {
+        one.key: _moment(one, nodes.get(one.item.uid), times.get(one.item.uid, ()), telling=telling) for one in judged
     }
-    resolved = replace(resolved, in_time=in_time, only=resolved.reading.alone and bool(then_too))
-    others = (one for one in candidates if one.key not in then_too and not resolved.only)
-    return in_order([*others, *then_too.values()]), resolved
 
 
-def _weights(
-    resolved: ResolvedTime, judged: Sequence[Candidate], nodes: Mapping[str, Node], boost: float
-) -> dict[str, Weight]:
-    moments = [_moment(one.item, nodes.get(one.item.uid)) for one in judged]
-    events = {anchor: Moment.of(node) for anchor, node in resolved.events.items()}
-    weights = weigh(resolved.reading, moments, events, boost=boost)
-    return {one.key: weight for one, weight in zip(judged, weights, strict=True)}
-
-
-def _moment(item: ItemRef, node: Node | None) -> Moment:
+def _moment(one: Candidate, node: Node | None, times: Sequence[PassageTimes], *, telling: bool) -> Moment:
     """Return when an item happened: a consolidated one at its own time, at its Macro-Event's place in the thread."""
+    item = one.item
+    if item.part is not None:
+        own = {chunk_uid(item.part, 0), *(passage for passage, _ in one.passages)}
+        times = [passage for passage in times if passage.passage in own]
     if node is None:
-        return Moment(item.timestamp, item.context)
-    return Moment.of(node if item.part is None else replace(node, timestamp=item.timestamp))
+        moment = Moment(item.timestamp, item.context)
+    else:
+        moment = Moment.of(node if item.part is None else replace(node, timestamp=item.timestamp))
+    stated = tuple(time for passage in times for time in passage.stated)
+    # "Put off to Saturday" is told today: only what had happened by then replaces the time of telling.
+    exact = bool(stated) and all(
+        end - start <= _DAY and (moment.at is None or start <= moment.at) for start, end in stated
+    )
+    is_told = telling or not exact or any(passage.untimed for passage in times)
+    return replace(moment, stated=stated, is_told=is_told)
 
 
-async def _events(question: SpreadContext, reading: TimeAnalysis, find: Find) -> dict[EventReference, Node]:
-    """Return the visible Event that each phrase most likely means: the earliest of the best matches."""
-    by_anchor: dict[EventReference, Node] = {}
-    for anchor in reading.event_references:
-        owners = await _items_of_event(question.graph, question.scope, anchor, find)
-        items = await question.graph.nodes(question.scope.tenant, sorted({owner.uid for owner in owners.values()}))
-        events = [
-            n for n in await question.visibility.nodes(list(items.values())) if n.label is Label.EVENT and n.timestamp
-        ]
-        if events:
-            by_anchor[anchor] = min(events, key=lambda node: (node.timestamp, node.arrival or 0, node.uid))
-    return by_anchor
+def _boosted(
+    question: SpreadContext, judged: Sequence[Candidate], weights: Mapping[str, Weight], near: Sequence[str]
+) -> list[Candidate]:
+    """Return the candidates, those of a time without a name or near an event raised by their factor."""
+    # Items with nothing but their place beside an event rank below similar ones, the next first.
+    best = question.best or 1.0
+    least = {uid: _MIN_STRENGTH * best * (1 - _LATER * place) for place, uid in enumerate(near)}
+    boosted = []
+    for one in judged:
+        weight = weights[one.key]
+        if weight.fit is TimeFit.INSIDE and not weight.named:
+            gain = (weight.factor - 1) * max(least.get(one.item.uid, 0.0), one.strength)
+            boosted.append(replace(one, score=one.strength).raised(time=gain))
+        else:
+            boosted.append(one)
+    return boosted
 
 
-async def _items_of_event(graph: GraphStore, scope: Scope, anchor: EventReference, find: Find) -> dict[str, ItemRef]:
-    """Return the items, by passage, that match an event's words about as well as the best one.
+def _lifted(
+    ranked: Sequence[Candidate], named: Mapping[str, Weight], share: tuple[int, int], scale: float, *, alone: bool
+) -> list[Candidate]:
+    """Return the candidates, those of a named time raised by its odds.
 
-    If any of them are Events, only these count: other matches describe no event ("def deploy(): …").
+    Scores count as log odds (``fusion.squash``). That an item is of the time changes them by its likelihood ratio:
+    log(c / (1 - c)) + log((1 - p) / p), c being the confidence of the time, and p the ``share`` of what the channels
+    found that is of it, so a day weighs more than a year. If nothing else selects, items of the time come before all
+    others.
     """
-    scope = replace(scope, tags_any=(), tags_all=(), tags_none=())  # these choose results, not anchors
-    hits = await find(distinctive_words(anchor.phrase), scope, _EVENTS)
-    owners = await graph.owners(scope.tenant, [hit.id for hit in hits]) if hits else {}
-    owned = [hit for hit in hits if hit.id in owners]
-    matches = [hit for hit in owned if owners[hit.id].label is Label.EVENT] or owned
-    return {hit.id: owners[hit.id] for hit in matches if hit.score >= _AS_GOOD * matches[0].score}
+    of_time, found = share
+    p = (of_time + 1) / (found + 2)
+    rarity = math.log((1 - p) / p)
+    outside = max((one.score for one in ranked if one.key not in named), default=0.0)
+    lowest = min((one.score for one in ranked if one.key in named), default=0.0)
+    least = outside - lowest + _LATER if alone else 0.0
+
+    def lift(one: Candidate) -> float:
+        c = min(named[one.key].named, _SURE_ORDER)
+        return max(scale * (math.log(c / (1 - c)) + rarity), least, 0.0)
+
+    return [one.raised(time=lift(one)) if one.key in named else one for one in ranked]
 
 
-async def event_domains(graph: GraphStore, scope: Scope, reading: TimeAnalysis, find: Find) -> set[str]:
-    """Return the domains of the items that match the events of a question. Raises the stores' errors."""
-    owners_by_event = [await _items_of_event(graph, scope, anchor, find) for anchor in reading.event_references]
-    return {item.domain for owners in owners_by_event for item in owners.values()}
+def _ordered(
+    question: SpreadContext,
+    ranked: Sequence[Candidate],
+    named: Mapping[str, Weight],
+    moments: Mapping[str, Moment],
+    reading: TimeAnalysis,
+    boost: float,
+) -> list[Candidate]:
+    """Return the candidates; if the question asks for the first or the last, those come first.
 
-
-async def _items_of_time(question: SpreadContext, resolved: ResolvedTime, until: float) -> tuple[list[Node], bool]:
-    """Return items of the sure spans and next to the events, visible and in scope.
-
-    And whether time sufficed.
+    If nothing else selects, time alone orders those of the named time. Otherwise the first gains ``boost`` of the best
+    score, the others less, of those that are about as good.
     """
-    scope, in_time = question.scope, True
-    then: list[Node] = []
-    if scope.as_of is None and scope.known_at is None:  # the index by time has the present only
-        for span in resolved.reading.spans:
-            if span.confidence >= _SURE and (
-                resolved.reading.alone or span.kind in {SpanRelation.ON, SpanRelation.AROUND}
-            ):
-                items, all_read = await items_in_span(question, span, until, resolved.limit)
-                then += items
-                in_time = in_time and all_read
-    near = [node for anchor, event in resolved.events.items() for node in await _follow_thread(question, anchor, event)]
-    then += await filter_results(question.graph, scope, near) if near else []
-    return list({node.uid: node for node in then}.values()), in_time
+    if reading.order is None:
+        return list(ranked)
+    best = max((one.score for one in ranked), default=0.0)
+    enough = -math.inf if named and reading.by_time else max(_MIN_STRENGTH * best, _LATER)
+    pool = [one for one in ranked if one.score >= enough and (not named or one.key in named)]
+    by_time = sorted(pool, key=lambda one: _instant_of(moments[one.key], reading))
+    if reading.order.end is OrderEnd.LAST:
+        by_time.reverse()
+    if named and reading.by_time:
+        gains = {one.key: best - one.score + _LATER * (len(pool) - place) for place, one in enumerate(by_time)}
+    else:
+        gains = {one.key: boost * best * (1 - place / len(pool)) for place, one in enumerate(by_time)}
+    return [one.raised(time=gains[one.key]) if one.key in gains else one for one in ranked]
 
 
-async def _follow_thread(question: SpreadContext, anchor: EventReference, event: Node) -> list[Node]:
-    """Follow an event's thread, as far as every step is visible."""
-    if anchor.direction is ReferenceSide.DURING:
-        return [event]
-    spread = ("NEXT", Way.OUT if anchor.direction is ReferenceSide.AFTER else Way.IN)
-    nodes: list[Node] = []
-    front = [event.uid]
-    for _ in range(_STEPS):
-        steps = await question.visibility.expand(front, [spread], 1)
-        if not steps:
-            break
-        nodes.append(steps[0].node)
-        front = [steps[0].node.uid]
-    return nodes
+def _instant_of(moment: Moment, reading: TimeAnalysis) -> datetime:
+    """Return when an item happened, the first of its times in the question's spans; the end of time if unknown."""
+    inside = [time for time in moment.times if not reading.spans or confidence_of(reading, time)]
+    return min((middle(time) for time in inside or moment.times), default=END)
+
+
+def _misleading_last(
+    ranked: Sequence[Candidate], named: Mapping[str, Weight], moments: Mapping[str, Moment], reading: TimeAnalysis
+) -> list[Candidate]:
+    """Return the candidates, last those that were told at the named time, but tell of another."""
+
+    def misleads(one: Candidate) -> bool:
+        at = moments[one.key].at
+        return bool(named) and one.key not in named and at is not None and confidence_of(reading, (at, at)) >= SURE
+
+    lowest = min((one.score for one in ranked), default=0.0)
+    return [one.raised(time=lowest - one.score - _LATER) if misleads(one) else one for one in ranked]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from vicw_core.language.times.meanings import cjk_number
+from vicw_core.language.times.matched import cjk_number
 from vicw_core.language.times.vocabulary import raw_data
 
 

@@ -12,7 +12,8 @@ from datetime import datetime, timedelta
 
 from vicw_core.language.times.clocks import Hours, hours_in
 from vicw_core.language.times.expressions import TimeExpression, later, midnight
-from vicw_core.language.times.meanings import Meaning, Question, Words, clock, meaning
+from vicw_core.language.times.matched import Meaning, Question, Words, clock
+from vicw_core.language.times.meanings import meaning
 from vicw_core.language.times.tense import is_about_future
 from vicw_core.language.times.vocabulary import Language, fold, languages, lowered, patterns
 
@@ -44,6 +45,10 @@ _BETWEEN = re.compile(
     r"[\s,]*(?:(?:on|of|in|at|am|um|vom|von|le|du|el|del|il|del|do|de|em|no|na|a|à|the|das?|dia|día|の|的)[\s,]*)?"
 )
 _BACK = 40
+_WEEKDAY_BESIDE = re.compile(r"[\s,(]*(?:(?:den|dem|the|le|el|il|dia|día)\s)?\s*")
+_WEEKDAYS = frozenset({"wd_on", "lead_wd", "bare_wd"})
+_DATES = frozenset({"date", "iso", "slash", "dotted", "dashed", "short_dotted", "short_slash", "ordinal"})
+_SINCE = re.compile(r"\b(?:since|seit(?: dem)?|depuis(?: le)?|desde(?: el)?)(?: the)?\s+$")
 _LONG_DAY = timedelta(hours=26)
 """More than any day has, on the clocks of any zone."""
 _WRITTEN_ALIKE = frozenset({"any", "zh", "ja"})
@@ -77,7 +82,7 @@ def read_times(
     for time in sorted(found, key=lambda one: (one.begins - one.ends, one.begins))[:_MOST]:
         if all(time.ends <= other.begins or other.ends <= time.begins for other in kept):
             kept.append(time)
-    kept.sort(key=lambda one: one.begins)
+    kept = _with_weekdays(text, sorted(kept, key=lambda one: one.begins))
     if kept:
         kept = _with_parts(text, kept, spoken)
     return _with_hours(text, kept, spoken, asked, hours) if figures or _NOON.search(text) else kept
@@ -143,9 +148,14 @@ def _matches(one: Language, text: str, written: str, asked: Question) -> Iterato
             place = match.start() + 1  # a shorter one may begin within
             continue
         place = match.end()  # what is no date (February 30) has none within, either
-        time = _time(one, kind, words, begins, place, asked)
+        time = _time(one, kind, words, begins, place, _past_after_since(text, begins, asked))
         if time is not None:
             yield time
+
+
+def _past_after_since(text: str, begins: int, asked: Question) -> Question:
+    """Return from where a time is seen: one behind "since" is over, whatever the tense."""
+    return replace(asked, ahead=False) if asked.ahead and _SINCE.search(text, max(0, begins - 12), begins) else asked
 
 
 def _words(kind: str, match: re.Match[str]) -> tuple[dict[str, str], int]:
@@ -215,6 +225,22 @@ def _is_meant(one: Language, kind: str, match: re.Match[str], groups: dict[str, 
             if groups.get("lead", groups.get("whose", "")).lower() not in one.strong:
                 return False
     return True
+
+
+def _with_weekdays(text: str, times: list[TimeExpression]) -> list[TimeExpression]:
+    """Return the times, a day of the week and the date beside it as one: the date says which."""
+    found: list[TimeExpression] = []
+    for time in times:
+        last = found[-1] if found else None
+        if last is not None and _WEEKDAY_BESIDE.fullmatch(text, last.ends, time.begins) and last.repeats is None:
+            if last.kind in _WEEKDAYS and time.kind in _DATES:
+                found[-1] = replace(time, begins=last.begins)
+                continue
+            if last.kind in _DATES and time.kind in _WEEKDAYS and last.ends == time.begins:
+                found[-1] = replace(last, ends=time.ends)
+                continue
+        found.append(time)
+    return found
 
 
 def _with_parts(text: str, times: list[TimeExpression], spoken: list[Language]) -> list[TimeExpression]:

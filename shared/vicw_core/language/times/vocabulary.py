@@ -143,7 +143,7 @@ def patterns(code: str) -> Patterns:
     return Patterns(
         whole,
         tuple(kinds),
-        re.compile(rf"(?:{before})\s*$"),
+        re.compile(rf"(?<!\w)(?:{before})\s*$" if spaced else rf"(?:{before})\s*$"),
         re.compile(rf"(?:{behind})(?!\w)" if spaced else behind),
     )
 
@@ -210,6 +210,7 @@ def _trigger_words(tables: Mapping[str, Mapping[str, Any]], data: Mapping[str, A
                 yield max(re.findall(r"[^\W\d_]+", words), key=len)
     if data.get("compounds"):
         yield from (day + part for day in tables["weekdays"] for part in tables["parts"])
+        yield from (month + "woche" for month in tables["months"])
     yield from data.get("triggers", ())
 
 

@@ -72,13 +72,6 @@ FLOWS_WITHIN = (
 )
 """The flows of a context, by the items of its HAPPENED_AFTER chain: the flow index is not ordered by context."""
 
-BETWEEN = (
-    "UNWIND $spans AS span CALL (span) { "
-    f"MATCH (n:Event) {seek('n', 'Event', 'clock_at')} WHERE n.clock_at >= span.start AND n.clock_at < span.end "
-    "AND n.tenant = $tenant RETURN n ORDER BY n.clock_at DESC LIMIT $limit "
-    f"}} RETURN {node('n')} AS node ORDER BY n.timestamp DESC, n.arrival DESC, n.uid LIMIT $limit"
-)
-
 EXPIRED = (
     f"CALL () {{ MATCH (n:Event) {seek('n', 'Event', 'ends_at')} WHERE n.ends_at <= $before "
     "RETURN n ORDER BY n.ends_at LIMIT $limit "

@@ -40,11 +40,11 @@ SET_WORDS = (
 
 @lru_cache(256)
 def find(condition: str) -> str:
-    """Return the search; hits come best first, and it ends once enough of them are inside the scope."""
+    """Return the search, with the words of each hit; it ends once enough of the engine's best are inside the scope."""
     return (
         f"CALL db.index.fulltext.queryNodes('{INDEX}', $query) YIELD node AS k, score "
         f"MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE {condition} "
-        "RETURN k.uid AS uid, score LIMIT $limit"
+        "RETURN k.uid AS uid, k.words AS words LIMIT $limit"
     )
 
 

@@ -60,6 +60,7 @@ def test_an_event_reference_has_its_direction_and_phrase(query: str, direction: 
         "What did we do since Monday?",
         "python insert element after a match",
         "remove everything after the comma in python",
+        "Why did he build a wall around his garden?",
     ],
 )
 def test_phrases_that_name_no_event_are_not_event_references(query: str) -> None:

@@ -33,7 +33,14 @@ def test_first_and_last_are_an_order_over_time(query: str, end: OrderEnd, count:
 
 
 @pytest.mark.parametrize(
-    "query", ["What is her last name?", "What is in the first chapter?", "What did I do last week?", "first aid kit"]
+    "query",
+    [
+        "What is her last name?",
+        "What is in the first chapter?",
+        "What did I do last week?",
+        "first aid kit",
+        "Who is the First Knight?",
+    ],
 )
 def test_other_firsts_and_lasts_are_no_order(query: str) -> None:
     assert analyse_time(query, NOW).order is None

@@ -43,7 +43,7 @@ async def memory(store: Path) -> AsyncIterator[Memory]:
 
 
 async def ask(
-    memory: Memory, spread_ms: int = 20_000, stall_at: int | None = None, **fields: Any
+    memory: Memory, spread_ms: int = 20_000, stall_at: int | None = None, time_read: int = 5000, **fields: Any
 ) -> tuple[RetrieveResponse, list[int]]:
     """Return an answer, and how much each read of the span asked for. The read of number ``stall_at`` never ends."""
     limits: list[int] = []
@@ -58,7 +58,8 @@ async def ask(
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memory.standalone.graph, "between", counted)
-        ports = replace(ports, settings=RetrievalSettings(spread_ms=spread_ms, graph_ms=20_000, channel_ms=20_000))
+        settings = RetrievalSettings(spread_ms=spread_ms, graph_ms=20_000, channel_ms=20_000, time_read=time_read)
+        ports = replace(ports, settings=settings)
         request = {"query": "What happened today?", "query_time": "2026-03-18T20:00:00Z", "explain": True, **fields}
         return await retrieve(RetrieveRequest.model_validate(request), memory.tenant, ports), limits
 
@@ -87,12 +88,11 @@ async def test_a_span_with_few_items_takes_one_read(memory: Memory) -> None:
         assert len(answer.results) == 10
 
 
-async def test_at_most_the_limit_of_items_of_a_span_is_read(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vicw_retrieval.temporal.time_ranker.MAX_READ", 500)
+async def test_at_most_the_limit_of_items_of_a_span_is_read(memory: Memory) -> None:
     await memory.ingest(OWN)
     await memory.ingest(*crowd(at_once=False, **ABOUT_ZOE), extract="none")
-    answer, limits = await ask(memory, viewer=BEN)
-    assert limits == [500]
+    answer, limits = await ask(memory, time_read=500, viewer=BEN)
+    assert limits[0] == 500
     assert answer.results == ()
     assert answer.explain is not None
     assert answer.explain.time is not None

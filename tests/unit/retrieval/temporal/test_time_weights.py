@@ -1,14 +1,15 @@
-"""What the time of a question makes of items: a boost, and a filter where nothing else selects."""
+"""What the time of a question makes of items: those of a named time are marked, others are boosted or stay."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vicw_retrieval.temporal.query_analyzer import TimeAnalysis, analyse_time
+from vicw_retrieval.temporal.recurrence import Recurrence
 from vicw_retrieval.temporal.time_weights import Moment, TimeFit, Weight, weigh
 
 NOW = datetime(2026, 3, 18, 15, 30, tzinfo=UTC)
@@ -23,7 +24,7 @@ def turn(step: int, flow: str = "f", context: str = "c", **fields: object) -> Mo
 def test_items_inside_the_span_are_boosted_and_others_not_lowered() -> None:
     reading = analyse_time("Which bug did we fix yesterday?", NOW)
     inside, outside, unknown = weigh(reading, [Moment(NOW - DAY), Moment(NOW - 2 * DAY), Moment()])
-    assert inside == Weight(TimeFit.INSIDE, 1 + 0.5 * 0.9)
+    assert inside == Weight(TimeFit.INSIDE, 1 + 0.5 * 0.9, named=0.9)
     assert outside == Weight(TimeFit.OUTSIDE, 1.0)
     assert unknown == Weight(TimeFit.UNKNOWN, 1.0)
 
@@ -35,10 +36,46 @@ def test_the_end_of_a_span_is_not_in_it() -> None:
     assert [weight.fit for weight in found] == [TimeFit.INSIDE, TimeFit.OUTSIDE]
 
 
-def test_a_question_with_only_a_time_filters_by_its_span() -> None:
+def test_a_question_with_only_a_time_leaves_no_item_out() -> None:
     reading = analyse_time("What did we discuss yesterday?", NOW)
-    factors = [weight.factor for weight in weigh(reading, [Moment(NOW - DAY), Moment(NOW), Moment()])]
-    assert factors == [1 + 0.5 * 0.9, 0.0, 0.0]
+    weights = weigh(reading, [Moment(NOW - DAY), Moment(NOW), Moment()])
+    assert [(weight.factor, weight.named) for weight in weights] == [(1 + 0.5 * 0.9, 0.9), (1.0, 0.0), (1.0, 0.0)]
+
+
+def day(at: datetime, days: float = 1) -> tuple[datetime, datetime]:
+    return at, at + timedelta(days=days)
+
+
+MARCH_4 = datetime(2026, 3, 4, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("moment", "is_inside"),
+    [
+        (Moment(MARCH_4 + DAY, stated=(day(MARCH_4),), is_told=False), True),
+        (Moment(MARCH_4, stated=(day(MARCH_4 - DAY),), is_told=False), False),
+        (Moment(MARCH_4, stated=(day(MARCH_4 - DAY),)), True),  # one of its statements gives no time
+        (Moment(None, stated=(day(MARCH_4 - DAY), day(MARCH_4)), is_told=False), True),
+        (Moment(None, stated=(day(MARCH_4 - timedelta(hours=9)),), is_told=False), True),  # told in another zone
+        (Moment(None, stated=(day(MARCH_4 - timedelta(hours=15)),), is_told=False), False),
+        (Moment(None, stated=(day(MARCH_4 - 14 * DAY, 28),), is_told=False), False),  # a month is of none of its days
+        (Moment(None, stated=(day(datetime.max.replace(tzinfo=UTC) - DAY),), is_told=False), False),
+    ],
+)
+def test_stated_times_go_before_the_time_of_telling(moment: Moment, is_inside: bool) -> None:
+    (weight,) = weigh(analyse_time("Which bug did we fix on 2026-03-04?", NOW), [moment])
+    assert (weight.fit is TimeFit.INSIDE, weight.named > 0) == (is_inside, is_inside)
+
+
+def test_recurring_days_and_hours_are_compared_with_each_time() -> None:
+    mondays = TimeAnalysis(recurrence=Recurrence(UTC, frozenset({0})))
+    hours = TimeAnalysis(recurrence=Recurrence(UTC, since=time(14), until=time(16)))
+    monday = datetime(2026, 3, 2, 15, tzinfo=UTC)
+    told, stated = Moment(monday), Moment(monday + DAY, stated=(day(monday.replace(hour=0)),), is_told=False)
+    assert [weight.fit.value for weight in weigh(mondays, [told, stated, Moment(monday + DAY)])] == [
+        *("inside", "inside", "outside")
+    ]
+    assert [weight.fit.value for weight in weigh(hours, [told, stated])] == ["inside", "outside"], "a day is no hour"
 
 
 def test_open_time_spans_intersect_and_closed_ones_unite() -> None:
@@ -101,6 +138,5 @@ def test_time_weight_factors_are_bounded(query: str, moments: list[Moment], boos
     found = weigh(reading, moments, dict.fromkeys(reading.event_references, moments[0]), boost=boost)
     assert len(found) == len(moments)
     for weight in found:
-        assert weight.factor == 0 if reading.alone and weight.fit is not TimeFit.INSIDE else weight.factor >= 1
-        assert weight.factor <= 1 + boost
+        assert 1 <= weight.factor <= 1 + boost
         assert weight.fit is TimeFit.INSIDE or weight.factor <= 1

@@ -12,6 +12,7 @@ from datetime import datetime
 from vicw_ingest.plan.drafts import headline
 from vicw_ingest.plan.linking.model import ItemExtraction
 from vicw_shared.model import Label, Node, Sensitivity
+from vicw_shared.model.core5 import LASTS
 from vicw_shared.model.extraction import ExtractedEvent
 from vicw_shared.text import fold_case
 from vicw_shared.uids import extracted_event_uid, make_uid
@@ -68,7 +69,9 @@ def event_of(event: ExtractedEvent, item_extraction: ItemExtraction, now: dateti
         text=event.text,
         speaker=item.speaker,
         timestamp=event.at or item.timestamp,
-        timestamp_inferred=event.at is None,
+        # What a page of a day tells is of that day; what a turn tells may be of another than that of telling it.
+        timestamp_inferred=event.at is None and (item.label is Label.EVENT or item.timestamp is None),
+        metadata={LASTS: (event.until - event.at).total_seconds()} if event.at and event.until else {},
         sensitivity=item.sensitivity,
         portable=item.portable,
         expires_at=item.expires_at,

@@ -1,0 +1,83 @@
+"""Pairs of an earlier and a later statement of one speaker, each with a question about the present.
+
+After a change the later one holds; of the pairs that stay, both do.
+"""
+
+from __future__ import annotations
+
+# fmt: off
+CHANGES: tuple[tuple[str, str, str], ...] = (
+    ("I play the cello.", "I have switched to the trumpet.", "Which instrument do I play?"),
+    ("I commute by train.", "I cycle to work these days.", "How do I get to work?"),
+    ("My phone is a Fairphone.", "I traded my phone in for a Pixel.", "Which phone do I have?"),
+    ("I share a flat with Oskar.", "Oskar moved out, and Pia took his room.", "Who do I share my flat with?"),
+    ("My dentist is Dr. Lund.", "Dr. Lund retired, so I see Dr. Moreau now.", "Who is my dentist?"),
+    ("I am learning Finnish.", "I dropped Finnish and took up Korean.", "Which language am I learning?"),
+    ("The standup is at nine.", "The standup starts at half past ten from Monday.", "When is the standup?"),
+    ("Our database runs on port 5433.", "Postgres listens on 6543 since the migration.",
+     "On which port does the database run?"),
+    ("I go to the gym on Tuesdays.", "My gym day is Thursday from this week on.", "When do I go to the gym?"),
+    ("I take 20 mg of the blood pressure pill.", "The doctor raised my blood pressure pill to 40 mg.",
+     "How much of the blood pressure pill do I take?"),
+    ("Marta leads the design team.", "Marta has handed the design team over to Yusuf.", "Who leads the design team?"),
+    ("I bank with Nordea.", "I closed my account at Nordea and opened one at Revolut.", "Which bank am I with?"),
+    ("I drink my tea with sugar.", "I gave up sugar in my tea.", "Do I take sugar in my tea?"),
+    ("The office is on Baker Street.", "The office has moved to Canal Road.", "Where is the office?"),
+    ("I am single.", "Jonas and I are a couple now.", "Am I single?"),
+    ("My car is a Volvo.", "I sold the Volvo and bought an electric Kia.", "Which car do I drive?"),
+    ("We deploy with Jenkins.", "We migrated our deployments to GitHub Actions.", "What do we deploy with?"),
+    ("I smoke a pack a day.", "It has been a month since my last cigarette.", "Do I smoke?"),
+    ("My favourite band is Low.", "These days my favourite band is Big Thief.", "What is my favourite band?"),
+    ("The project is called Heron.", "We renamed the project to Kestrel.", "What is the project called?"),
+    ("I write my notes in Evernote.", "All my notes live in Obsidian now.", "Where do I keep my notes?"),
+    ("My son is in third grade.", "My son started fourth grade on Monday.", "Which grade is my son in?"),
+    ("The API key expires in June.", "They extended the API key until December.", "When does the API key expire?"),
+    ("I am allergic to cats.", "The new test says I am not allergic to cats.", "Am I allergic to cats?"),
+    ("Lunch is at the Thai place on Fridays.", "Scrap that, Friday lunch is at the noodle bar.",
+     "Where is lunch on Fridays?"),
+)
+
+STAYS: tuple[tuple[str, str, str], ...] = (
+    ("My rabbit is called Clover.", "My rabbit is called Pepper.", "What are my rabbits called?"),
+    ("My sister lives in Turin.", "My other sister lives in Graz.", "Where do my sisters live?"),
+    ("I have an aunt in Oslo.", "I have an aunt in Bergen.", "Where do I have aunts?"),
+    ("I read the novel Dune.", "I read the novel Emma.", "Which novels do I read?"),
+    ("I play chess.", "I play tennis.", "What do I play?"),
+    ("I speak Dutch.", "I speak Greek.", "Which languages do I speak?"),
+    ("My office is in Kiel.", "This week my office is in Rostock.", "Where is my office?"),
+    ("I work from the library.", "Today I work from the cafe.", "Where do I work?"),
+    ("I wake up at six.", "On Sunday I woke up at nine.", "When do I wake up?"),
+    ("My tea is green tea.", "My tea yesterday was black tea.", "Which tea do I drink?"),
+    ("I live in Ghent.", "Tom says that I live in Bruges.", "Where do I live?"),
+    ("My boss is Ines.", "Somebody heard that my boss is Karl.", "Who is my boss?"),
+    ("Our rent is 900 euros.", "Rumour has it that our rent is 1200 euros.", "How much is our rent?"),
+    ("The release is on Monday.", "Ben thinks that the release is on Friday.", "When is the release?"),
+    ("I am a nurse.", "My brother said: I am a pilot.", "What is my job?"),
+    ("The motto is stay calm.", "The poster quotes the motto run fast.", "What is the motto?"),
+    ("I work at the mill.", "I applied for a job at the bakery.", "Where do I work?"),
+    ("I drive a van.", "I looked at a second-hand truck.", "What do I drive?"),
+    ("I study law.", "I might study physics one day.", "What do I study?"),
+    ("We use Redis as a cache.", "We may try Memcached as a cache.", "What do we use as a cache?"),
+    ("I live in Nantes.", "I went to Lille for a weekend and came back to Nantes.", "Where do I live?"),
+    ("My bike is in the shed.", "I lent my bike to Eva, and she brought it back to the shed.", "Where is my bike?"),
+    ("I am at the Vienna office.", "I flew to Madrid and back to the Vienna office.", "Which office am I at?"),
+    ("My blood sugar is 5.1.", "My blood sugar is 5.4.", "What is my blood sugar?"),
+    ("The backlog has 42 tickets.", "The backlog has 39 tickets.", "How many tickets does the backlog have?"),
+    ("I ran 5 km on Monday.", "I ran 7 km on Wednesday.", "How far do I run?"),
+    ("I bought apples.", "I bought pears.", "What do I buy?"),
+    ("My cousin Lia is a vet.", "My cousin Jan is a baker.", "What do my cousins do?"),
+    ("The red lamp is in the hall.", "The blue lamp is in the attic.", "Where are the lamps?"),
+    ("I like jazz.", "I like folk music.", "Which music do I like?"),
+    ("My first car is a Fiat.", "My second car is a Saab.", "Which cars do I have?"),
+    ("I have a meeting with Ada at ten.", "I have a meeting with Grace at noon.", "Which meetings do I have?"),
+    ("My mother is from Porto Alegre.", "My father is from Recife.", "Where are my parents from?"),
+    ("I take vitamin D.", "I take magnesium.", "What do I take?"),
+    ("The staging server runs Debian.", "The build server runs Alpine.", "What do the servers run?"),
+    ("I am allergic to pollen.", "I am allergic to wasps.", "What am I allergic to?"),
+    ("My key is under the mat.", "My spare key is with the neighbour.", "Where is my key?"),
+    ("I teach on Mondays.", "I teach on Thursdays.", "When do I teach?"),
+    ("I wear size 42 in boots.", "I wear size 41 in sandals.", "Which size do I wear?"),
+    ("If I win, I live in Capri.", "I live in Hamm.", "Where do I live?"),
+)
+# fmt: on
+FILLERS = ("It rained the whole afternoon.", "I watched a long film about whales.")

@@ -1,0 +1,157 @@
+"""The time that a question names: what happened then comes first, and an answer says if nothing did."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.stores.memory import Memory, open_memory
+from vicw_retrieval.pipeline import retrieve
+from vicw_shared.settings import RetrievalSettings
+from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
+
+ASKED_AT = "2025-10-30T18:00:00Z"
+DIARY = {
+    "09-28": "We hung the paper lanterns.",
+    "10-02": "We rented a rowing boat.",
+    "10-03": "We framed the old map.",
+    "10-04": "We met Tilda on the pier.",
+    "10-20": "We bottled the cider.",
+    "10-21": "We closed the summer house.",
+}
+
+
+async def diary(memory: Memory, context: str = "diary") -> None:
+    items = [
+        {"id": day, "text": text, "speaker": "Jon", "timestamp": f"2025-{day}T12:00:00Z"} for day, text in DIARY.items()
+    ]
+    await memory.ingest(*items, context=context)
+
+
+async def ask(memory: Memory, query: str, **fields: Any) -> RetrieveResponse:
+    return await memory.retrieve(query, **{"query_time": ASKED_AT, **fields})
+
+
+def ids(answer: RetrieveResponse) -> list[str | None]:
+    return [result.id for result in answer.results]
+
+
+@pytest.mark.parametrize("vectors", [True, False], ids=["vectors", "words"])
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("What did we do on October 3?", {"10-03"}),
+        ("What happened between October 2 and October 4?", {"10-02", "10-03", "10-04"}),
+        ("What did we do the day before we met Tilda?", {"10-03"}),
+        ("What is the first thing we did in October?", {"10-02"}),
+        ("What is the last thing we did in October?", {"10-21"}),
+        ("What did we do in September?", {"09-28"}),
+    ],
+)
+async def test_what_happened_at_the_named_time_comes_first(
+    store: Path, query: str, first: set[str], vectors: bool
+) -> None:
+    async with open_memory(store, vectors=vectors) as memory:
+        await diary(memory)
+        answer = await ask(memory, query)
+        assert set(ids(answer)[: len(first)]) == first
+
+
+async def test_what_was_told_of_another_day_is_not_of_the_day_of_telling(memory: Memory) -> None:
+    told = {"id": "told", "text": "Two days ago we lost an oar.", "speaker": "Jon"}
+    await memory.ingest(told | {"timestamp": "2025-10-05T09:00:00Z"}, context="diary")
+    await diary(memory)
+    on_that_day = await ask(memory, "What did we do on October 3?")
+    assert set(ids(on_that_day)[:2]) == {"told", "10-03"}
+    assert on_that_day.time is not None
+    uids = {result.id: result.uid for result in on_that_day.results}
+    assert set(on_that_day.time.items) == {uids["told"], uids["10-03"]}
+    of_telling = await ask(memory, "What did we do on October 5?")
+    assert of_telling.time is not None
+    assert of_telling.time.nothing
+    assert ids(await ask(memory, "What did I tell you on October 5?"))[0] == "told"
+
+
+async def test_a_time_hides_nothing(memory: Memory) -> None:
+    await diary(memory)
+    answer = await ask(memory, "What did we do on October 3?")
+    assert set(ids(answer)) == DIARY.keys()
+
+
+async def test_nothing_of_a_day_is_said_with_what_is_nearest(memory: Memory) -> None:
+    await diary(memory)
+    answer = await ask(memory, "What did we do on October 10?")
+    assert answer.time is not None
+    assert (answer.time.nothing, answer.time.items) == (True, ())
+    assert (answer.time.before, answer.time.after) != (None, None)
+    assert answer.time.before is not None
+    assert answer.time.after is not None
+    assert (answer.time.before.id, answer.time.after.id) == ("10-04", "10-20")
+    line = "Nothing is known of 2025-10-10. Nearest before it: 2025-10-04 12:00Z (id 10-04), "
+    assert answer.text.startswith(line + "after it: 2025-10-20 12:00Z (id 10-20).\n[1] ")
+    assert len((await ask(memory, "What did we do on October 10?", budget={"chars": 300})).text) <= 300
+
+
+async def test_what_a_viewer_may_not_see_is_not_the_nearest(memory: Memory) -> None:
+    await diary(memory)
+    hidden = {"id": "hidden", "text": "Yesterday we hid a present.", "sensitivity": "sensitive", "about": ["Zoe"]}
+    await memory.ingest(hidden | {"timestamp": "2025-10-09T12:00:00Z"}, context="diary")
+    answer = await ask(memory, "What did we do on October 10?", viewer={"user": "Ben"})
+    assert answer.time is not None
+    assert answer.time.before is not None
+    assert answer.time.before.id == "10-04"
+    seen = await ask(memory, "What did we do on October 8?")
+    assert ids(seen)[0] == "hidden"
+
+
+async def test_the_nearest_is_in_the_context_that_is_asked(memory: Memory) -> None:
+    await diary(memory)
+    await memory.ingest({"id": "other", "text": "A parade.", "timestamp": "2025-10-09T12:00:00Z"}, context="town")
+    answer = await ask(memory, "What did we do on October 10?", context="diary")
+    assert answer.time is not None
+    assert answer.time.before is not None
+    assert answer.time.before.id == "10-04"
+
+
+@pytest.mark.parametrize(
+    ("query", "fields"),
+    [
+        ("What did we do on October 3?", {"query_time": "1999-01-01T00:00:00Z"}),
+        ("October 3", {}),
+        ("2025-10-03", {}),
+        ("What happened on 9999-12-31?", {}),
+        ("What happened on 9999-12-31?", {"query_time": "9999-12-31T23:59:59Z"}),
+        ("What happened tomorrow?", {"query_time": "9999-12-31T23:59:59+00:00"}),
+        ("What happened yesterday?", {"query_time": "0001-01-01T00:00:00+00:00"}),
+        ("What happened on 0000-01-01?", {}),
+        ("What happened between October 20 and October 2?", {}),
+        ("What happened the day before the eclipse?", {}),
+        ("What is the last thing we did?", {"as_of": "2025-10-05T00:00:00Z"}),
+        ("What did we do on October 3?", {"known_at": "2000-01-01T00:00:00Z"}),
+    ],
+)
+async def test_odd_times_are_answered_in_full(memory: Memory, query: str, fields: dict[str, Any]) -> None:
+    await diary(memory)
+    answer = await ask(memory, query, **fields)
+    assert answer.degraded == ()
+    assert len(answer.results) == (0 if "known_at" in fields else 4 if "as_of" in fields else len(DIARY))
+
+
+async def test_a_store_without_any_time_answers_by_words(memory: Memory) -> None:
+    await memory.ingest({"id": "a", "text": "A kettle."}, {"id": "b", "text": "A ladder and a rope."})
+    answer = await ask(memory, "Which ladder did we buy on October 3?")
+    assert ids(answer)[0] == "b"
+    assert answer.degraded == ()
+
+
+async def test_without_a_boost_a_time_changes_nothing_and_is_not_told(memory: Memory) -> None:
+    await diary(memory)
+    ports = memory.standalone.retrieval_ports()
+    request = RetrieveRequest.model_validate({"query": "What did we do on October 10?", "query_time": ASKED_AT})
+    without = replace(ports, settings=RetrievalSettings(time_boost=0, graph_ms=20_000, spread_ms=20_000))
+    answer = await retrieve(request, memory.tenant, without)
+    assert answer.time is None
+    assert "Nothing is known" not in answer.text
