@@ -30,7 +30,7 @@ from vicw_retrieval.temporal.time_weights import (
     named_spans,
     weigh,
 )
-from vicw_shared.model import Node
+from vicw_shared.model import Label, Node
 from vicw_shared.ports import ItemRef, PassageTimes
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.uids import chunk_uid
@@ -104,7 +104,10 @@ async def rank_by_time(
     events = {anchor: Moment.of(node) for anchor, node in resolved.events.items() if anchor.offset is None}
     weighed = weigh(reading, list(moments.values()), events, boost=settings.time_boost)
     weights = dict(zip(moments, weighed, strict=True))
-    named = {key: weight for key, weight in weights.items() if weight.named}
+    inside = {key: weight for key, weight in weights.items() if weight.named}
+    # A year on a page is one of its facts: its words match already, and the page that goes with it has none.
+    lifted = {one.key for one in judged if one.item.label is Label.EVENT or reading.by_time}
+    named = {key: weight for key, weight in inside.items() if key in lifted}
     ranked = _boosted(question, judged, weights, [node.uid for node in near])
     if named:
         share = len(named.keys() & {one.key for one in candidates[:_JUDGED]}), len(candidates[:_JUDGED])
@@ -114,10 +117,10 @@ async def rank_by_time(
         ranked = _misleading_last(ranked, named, moments, reading)
     spans = named_spans(reading)
     nearest = None
-    if spans and not named and in_time and _is_present(question):
+    if spans and not inside and in_time and _is_present(question):
         nearest = await nearest_to(question, (min(span.start for span in spans), max(span.end for span in spans)))
     only = bool(named) and reading.by_time
-    resolved = replace(resolved, in_time=in_time, only=only, spans=spans, inside=frozenset(named), nearest=nearest)
+    resolved = replace(resolved, in_time=in_time, only=only, spans=spans, inside=frozenset(inside), nearest=nearest)
     keys = {candidate.key for candidate in ranked}
     return in_order([*ranked, *(one for one in candidates if one.key not in keys)]), resolved
 

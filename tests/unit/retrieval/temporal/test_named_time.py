@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from support.answers.explanation import explained
 from support.stores.memory import Memory, open_memory
 from vicw_retrieval.pipeline import retrieve
 from vicw_shared.settings import RetrievalSettings
@@ -155,3 +156,15 @@ async def test_without_a_boost_a_time_changes_nothing_and_is_not_told(memory: Me
     answer = await retrieve(request, memory.tenant, without)
     assert answer.time is None
     assert "Nothing is known" not in answer.text
+
+
+async def test_a_year_on_a_page_is_a_fact_of_it_and_no_time_that_lifts_it(memory: Memory) -> None:
+    shot = {"id": "film", "name": "Low Tide", "subtype": "page", "text": "Low Tide is a film that was shot in 1986."}
+    seen = {"id": "seen", "text": "We saw how a film was shot.", "speaker": "Jon", "timestamp": "1986-05-03T12:00:00Z"}
+    await memory.ingest(shot, seen)
+    asked = await explained(memory, "Who directed the film that was shot in 1986?", query_time=ASKED_AT)
+    assert asked.gains("time").keys() == {"seen"}
+    assert asked.response.time is not None
+    assert not asked.response.time.nothing, "the page is of that year, too"
+    alone = await explained(memory, "What happened in 1986?", query_time=ASKED_AT)
+    assert alone.gains("time").keys() == {"film", "seen"}
