@@ -14,6 +14,14 @@ from vicw_retrieval.access.visibility import filter_results
 from vicw_retrieval.channels.graph.spread import SpreadContext
 from vicw_retrieval.ranking.fusion import Candidate, in_order
 from vicw_retrieval.temporal.event_items import Find, find_events, follow_thread
+from vicw_retrieval.temporal.named_time import (
+    LATER,
+    MIN_STRENGTH,
+    SURE_ORDER,
+    in_time_order,
+    lift_named,
+    misleading_last,
+)
 from vicw_retrieval.temporal.nearest import Nearest, nearest_to
 from vicw_retrieval.temporal.order import OrderEnd
 from vicw_retrieval.temporal.query_analyzer import EventReference, TimeAnalysis
@@ -21,11 +29,9 @@ from vicw_retrieval.temporal.selection import selects_by_time
 from vicw_retrieval.temporal.span_items import SpanItem, SpanLookup, items_of_span
 from vicw_retrieval.temporal.spans import BEGINNING, END, SpanRelation, TimeSpan
 from vicw_retrieval.temporal.time_weights import (
-    SURE,
     Moment,
     TimeFit,
     Weight,
-    confidence_of,
     middle,
     named_spans,
     weigh,
@@ -37,12 +43,6 @@ from vicw_shared.uids import chunk_uid
 
 _JUDGED = 100
 """Candidates whose time is compared, the best."""
-_MIN_STRENGTH = 0.5
-"""Minimum strength for the gain of an item next to an event, as a share of the best, whatever the channels found."""
-_SURE_ORDER = 0.95
-"""Confidence of an order over time, and the highest that counts for the odds."""
-_LATER = 1e-4
-"""Decrease of that minimum from each item to the next: it settles ties."""
 _BOOST = 0.5
 """Setting ``time_boost`` at which a named time has the weight of its odds."""
 _DAY = timedelta(days=1)
@@ -85,7 +85,7 @@ async def rank_by_time(
 ) -> tuple[list[Candidate], ResolvedTime]:
     """Return the candidates in their new order, with items of the question's time among them, and the time's events.
 
-    Items of a named time are lifted by its odds (``_lift``), and come first if nothing else selects; nothing is left
+    Items of a named time are lifted by its odds (``lift_named``), and come first if nothing else selects; nothing is left
     out. After ``seconds``, no further pages of a span are read, and ``in_time`` stays false. Raises the graph's errors.
     """
     until = asyncio.get_running_loop().time() + seconds
@@ -111,10 +111,10 @@ async def rank_by_time(
     ranked = _boosted(question, judged, weights, [node.uid for node in near])
     if named:
         share = len(named.keys() & {one.key for one in candidates[:_JUDGED]}), len(candidates[:_JUDGED])
-        ranked = _lifted(ranked, named, share, settings.time_boost / _BOOST, alone=reading.by_time)
-    ranked = _ordered(question, ranked, named, moments, reading, settings.time_boost)
+        ranked = lift_named(ranked, named, share, settings.time_boost / _BOOST, alone=reading.by_time)
+    ranked = in_time_order(ranked, named, moments, reading, settings.time_boost)
     if reading.by_time:
-        ranked = _misleading_last(ranked, named, moments, reading)
+        ranked = misleading_last(ranked, named, moments, reading)
     spans = named_spans(reading)
     nearest = None
     if spans and not inside and in_time and _is_present(question):
@@ -144,7 +144,7 @@ async def _with_windows(question: SpreadContext, resolved: ResolvedTime) -> Time
     order = reading.order
     if order is not None and by_time and not (reading.spans or windows or events or reading.recurrence):
         end = END if reading.ahead else question.scope.judged_at
-        windows = [TimeSpan(BEGINNING, end, SpanRelation.ON, _SURE_ORDER, order.text, order.begins)]
+        windows = [TimeSpan(BEGINNING, end, SpanRelation.ON, SURE_ORDER, order.text, order.begins)]
     return replace(reading, spans=(*reading.spans, *windows), event_references=events, by_time=by_time)
 
 
@@ -198,7 +198,7 @@ async def _new_candidates(
     similarity = await question.similarity.similarities([one.passage for one in found])
     ranked = sorted(found, key=lambda one: -similarity.get(one.passage, -1.0))  # else in the order of the look-up
     return [
-        Candidate(one.item, score := lowest - _LATER * place, [(one.passage, score)])
+        Candidate(one.item, score := lowest - LATER * place, [(one.passage, score)])
         for place, one in enumerate(ranked, start=1)
     ]
 
@@ -244,7 +244,7 @@ def _boosted(
     """Return the candidates, those of a time without a name or near an event raised by their factor."""
     # Items with nothing but their place beside an event rank below similar ones, the next first.
     best = question.best or 1.0
-    least = {uid: _MIN_STRENGTH * best * (1 - _LATER * place) for place, uid in enumerate(near)}
+    least = {uid: MIN_STRENGTH * best * (1 - LATER * place) for place, uid in enumerate(near)}
     boosted = []
     for one in judged:
         weight = weights[one.key]
@@ -254,74 +254,3 @@ def _boosted(
         else:
             boosted.append(one)
     return boosted
-
-
-def _lifted(
-    ranked: Sequence[Candidate], named: Mapping[str, Weight], share: tuple[int, int], scale: float, *, alone: bool
-) -> list[Candidate]:
-    """Return the candidates, those of a named time raised by its odds.
-
-    Scores count as log odds (``fusion.squash``). That an item is of the time changes them by its likelihood ratio:
-    log(c / (1 - c)) + log((1 - p) / p), c being the confidence of the time, and p the ``share`` of what the channels
-    found that is of it, so a day weighs more than a year. If nothing else selects, items of the time come before all
-    others.
-    """
-    of_time, found = share
-    p = (of_time + 1) / (found + 2)
-    rarity = math.log((1 - p) / p)
-    outside = max((one.score for one in ranked if one.key not in named), default=0.0)
-    lowest = min((one.score for one in ranked if one.key in named), default=0.0)
-    least = outside - lowest + _LATER if alone else 0.0
-
-    def lift(one: Candidate) -> float:
-        c = min(named[one.key].named, _SURE_ORDER)
-        return max(scale * (math.log(c / (1 - c)) + rarity), least, 0.0)
-
-    return [one.raised(time=lift(one)) if one.key in named else one for one in ranked]
-
-
-def _ordered(
-    question: SpreadContext,
-    ranked: Sequence[Candidate],
-    named: Mapping[str, Weight],
-    moments: Mapping[str, Moment],
-    reading: TimeAnalysis,
-    boost: float,
-) -> list[Candidate]:
-    """Return the candidates; if the question asks for the first or the last, those come first.
-
-    If nothing else selects, time alone orders those of the named time. Otherwise the first gains ``boost`` of the best
-    score, the others less, of those that are about as good.
-    """
-    if reading.order is None:
-        return list(ranked)
-    best = max((one.score for one in ranked), default=0.0)
-    enough = -math.inf if named and reading.by_time else max(_MIN_STRENGTH * best, _LATER)
-    pool = [one for one in ranked if one.score >= enough and (not named or one.key in named)]
-    by_time = sorted(pool, key=lambda one: _instant_of(moments[one.key], reading))
-    if reading.order.end is OrderEnd.LAST:
-        by_time.reverse()
-    if named and reading.by_time:
-        gains = {one.key: best - one.score + _LATER * (len(pool) - place) for place, one in enumerate(by_time)}
-    else:
-        gains = {one.key: boost * best * (1 - place / len(pool)) for place, one in enumerate(by_time)}
-    return [one.raised(time=gains[one.key]) if one.key in gains else one for one in ranked]
-
-
-def _instant_of(moment: Moment, reading: TimeAnalysis) -> datetime:
-    """Return when an item happened, the first of its times in the question's spans; the end of time if unknown."""
-    inside = [time for time in moment.times if not reading.spans or confidence_of(reading, time)]
-    return min((middle(time) for time in inside or moment.times), default=END)
-
-
-def _misleading_last(
-    ranked: Sequence[Candidate], named: Mapping[str, Weight], moments: Mapping[str, Moment], reading: TimeAnalysis
-) -> list[Candidate]:
-    """Return the candidates, last those that were told at the named time, but tell of another."""
-
-    def misleads(one: Candidate) -> bool:
-        at = moments[one.key].at
-        return bool(named) and one.key not in named and at is not None and confidence_of(reading, (at, at)) >= SURE
-
-    lowest = min((one.score for one in ranked), default=0.0)
-    return [one.raised(time=lowest - one.score - _LATER) if misleads(one) else one for one in ranked]
