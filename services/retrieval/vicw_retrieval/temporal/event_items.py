@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from vicw_retrieval.channels.graph.spread import SpreadContext
-from vicw_retrieval.temporal.query_analyzer import EventReference, ReferenceSide, TimeAnalysis, distinctive_words
+from vicw_retrieval.temporal.event_references import EventReference, ReferenceSide, distinctive_words
+from vicw_retrieval.temporal.query_analyzer import TimeAnalysis
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import Direction as Way
 from vicw_shared.ports import GraphStore, ItemRef, Scope, VectorHit

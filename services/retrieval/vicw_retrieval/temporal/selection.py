@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from vicw_retrieval.temporal.query_analyzer import TimeAnalysis, _selects_more
+from vicw_retrieval.temporal.generic_words import selects_more
+from vicw_retrieval.temporal.query_analyzer import TimeAnalysis
 
 
 def selects_by_time(query: str, reading: TimeAnalysis) -> bool:
@@ -18,4 +19,4 @@ def selects_by_time(query: str, reading: TimeAnalysis) -> bool:
     rest = query
     for part in sorted((part for part in parts if part is not None), key=lambda part: -part.begins):
         rest = rest[: part.begins] + " " + rest[part.begins + len(part.text) :]
-    return bool(reading) and not _selects_more(rest)
+    return bool(reading) and not selects_more(rest)

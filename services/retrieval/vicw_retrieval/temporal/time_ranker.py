@@ -14,6 +14,7 @@ from vicw_retrieval.access.visibility import filter_results
 from vicw_retrieval.channels.graph.spread import SpreadContext
 from vicw_retrieval.ranking.fusion import Candidate, in_order
 from vicw_retrieval.temporal.event_items import Find, find_events, follow_thread
+from vicw_retrieval.temporal.event_references import EventReference
 from vicw_retrieval.temporal.named_time import (
     LATER,
     MIN_STRENGTH,
@@ -24,7 +25,7 @@ from vicw_retrieval.temporal.named_time import (
 )
 from vicw_retrieval.temporal.nearest import Nearest, nearest_to
 from vicw_retrieval.temporal.order import OrderEnd
-from vicw_retrieval.temporal.query_analyzer import EventReference, TimeAnalysis
+from vicw_retrieval.temporal.query_analyzer import TimeAnalysis
 from vicw_retrieval.temporal.selection import selects_by_time
 from vicw_retrieval.temporal.span_items import SpanItem, SpanLookup, items_of_span
 from vicw_retrieval.temporal.spans import BEGINNING, END, SpanRelation, TimeSpan
@@ -85,8 +86,9 @@ async def rank_by_time(
 ) -> tuple[list[Candidate], ResolvedTime]:
     """Return the candidates in their new order, with items of the question's time among them, and the time's events.
 
-    Items of a named time are lifted by its odds (``lift_named``), and come first if nothing else selects; nothing is left
-    out. After ``seconds``, no further pages of a span are read, and ``in_time`` stays false. Raises the graph's errors.
+    Items of a named time are lifted by its odds (``lift_named``), and come first if nothing else selects; nothing is
+    left out. After ``seconds``, no further pages of a span are read, and ``in_time`` stays false. Raises the graph's
+    errors.
     """
     until = asyncio.get_running_loop().time() + seconds
     resolved = replace(resolved, events=await find_events(question, resolved.reading, find))

@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Self
 
-from vicw_retrieval.temporal.query_analyzer import EventReference, ReferenceSide, TimeAnalysis
+from vicw_retrieval.temporal.event_references import EventReference, ReferenceSide
+from vicw_retrieval.temporal.query_analyzer import TimeAnalysis
 from vicw_retrieval.temporal.spans import SpanRelation, TimeSpan
 from vicw_shared.clock import to_us
 from vicw_shared.model import Node

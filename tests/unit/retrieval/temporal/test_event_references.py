@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from vicw_retrieval.temporal.query_analyzer import ReferenceSide, analyse_time
+from vicw_retrieval.temporal.event_references import ReferenceSide
+from vicw_retrieval.temporal.query_analyzer import analyse_time
 
 NOW = datetime(2026, 3, 18, 15, 30, tzinfo=UTC)
 

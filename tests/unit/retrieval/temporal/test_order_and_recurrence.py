@@ -7,8 +7,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from vicw_retrieval.temporal.event_references import DayOffset
 from vicw_retrieval.temporal.order import OrderEnd
-from vicw_retrieval.temporal.query_analyzer import DayOffset, analyse_time
+from vicw_retrieval.temporal.query_analyzer import analyse_time
 from vicw_retrieval.temporal.recurrence import Recurrence
 
 NOW = datetime(2026, 3, 18, 15, 30, tzinfo=UTC)

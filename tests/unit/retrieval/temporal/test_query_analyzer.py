@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicw_retrieval.temporal.query_analyzer import EventReference, analyse_time
+from vicw_retrieval.temporal.event_references import EventReference
+from vicw_retrieval.temporal.query_analyzer import analyse_time
 from vicw_retrieval.temporal.spans import BEGINNING, END, SpanRelation, TimeSpan
 
 NOW = datetime(2026, 3, 18, 15, 30, tzinfo=UTC)  # a Wednesday
