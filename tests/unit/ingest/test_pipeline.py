@@ -234,11 +234,13 @@ async def test_a_request_sent_twice_with_a_key_is_stored_once(memory: Memory) ->
     first = await memory.ingest({"text": "no id here"}, key="k1")
     again = await memory.ingest({"text": "no id here"}, key="k1")
     assert again == first
-    assert len((await memory.retrieve("no id here")).results) == 1
+    (result,) = (await memory.retrieve("no id here")).results
+    assert not result.duplicates
     with pytest.raises(StateConflictError, match="Idempotency-Key"):
         await memory.ingest({"text": "something else"}, key="k1")
     await memory.ingest({"text": "no id here"})
-    assert len((await memory.retrieve("no id here")).results) == 2, "without an id each item is new"
+    (result,) = (await memory.retrieve("no id here")).results
+    assert len(result.duplicates) == 1, "without an id each item is new"
 
 
 async def test_the_callers_extraction_becomes_nodes_and_checked_edges(memory: Memory) -> None:
@@ -350,4 +352,5 @@ async def test_the_context_keeps_its_first_domain(memory: Memory) -> None:
 async def test_equal_texts_share_the_embedding_not_the_point(memory: Memory) -> None:
     await memory.ingest({"id": "a", "text": "same words"}, {"id": "b", "text": "same words"})
     assert len(memory.embedder.seen) == 1
-    assert sorted(str(i) for i in await memory.found("same words")) == ["a", "b"]
+    (result,) = (await memory.retrieve("same words")).results
+    assert {result.id, *result.duplicates} == {"a", "b"}

@@ -63,7 +63,7 @@ async def test_a_merge_changes_neither_visibility_nor_tag_filters(memory: Memory
     await merge(graph, DECISION, person("Ana"), person("Ben"))
     sea, ocean = (named_uid("default", "ctx", "tag", name) for name in ("sea", "ocean"))
     await merge(graph, DECISION, sea, ocean)
-    await memory.ingest({"id": "b", **secret})
+    await memory.ingest({"id": "b", **secret, "text": "the harbour by day"})
     assert sorted(await memory.found("harbour", viewer={"user": "Ana"}), key=str) == ["a", "b", "x"]
     assert sorted(await memory.found("harbour", tags={"any": ["sea"]}), key=str) == ["a", "b"]
 
@@ -95,7 +95,7 @@ async def test_renamed_subjects_and_tags_match_by_old_and_new_name(memory: Memor
     first = await memory.ingest({"id": "a", "about": ["Ana"], "tags": ["sea"], **secret})
     await rename(graph, "default", ana, "Ana Souza", most_chars=99)
     await rename(graph, "default", named_uid("default", "ctx", "tag", "sea"), "ocean", most_chars=99)
-    await memory.ingest({"id": "b", "about": ["Ana Souza"], "tags": ["ocean"], **secret})
+    await memory.ingest({"id": "b", "about": ["Ana Souza"], "tags": ["ocean"], **secret, "text": "the harbour by day"})
     assert await memory.standalone.indexer.wait_until_indexed("default", [first.items[0].uid], 10)
     for user in ("Ana", "ana souza", ana):
         assert sorted(await memory.found("harbour", viewer={"user": user}), key=str) == ["a", "b"], user
