@@ -114,7 +114,7 @@ async def test_chains_close_the_gap_of_retracted_items(memory: Memory) -> None:
 async def test_retraction_hides_an_item_retroactively_and_an_end_only_later(memory: Memory) -> None:
     await memory.ingest(
         {"id": "wrong", "text": "the harbour", "timestamp": "2026-01-01T00:00:00Z"},
-        {"id": "ended", "text": "the harbour", "timestamp": "2026-01-01T00:00:00Z"},
+        {"id": "ended", "text": "our harbour", "timestamp": "2026-01-01T00:00:00Z"},
     )
     before = now().isoformat()
     await asyncio.sleep(0.002)  # payloads know of milliseconds
