@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from e2e.conftest import Serve
-from support.processes.server import require_clean, run
+from support.processes.server import await_indexed, require_clean, run
 from support.stores.exports import assert_same_exports
 
 pytestmark = pytest.mark.process
@@ -52,5 +52,6 @@ def test_an_export_of_a_running_server_is_imported_into_another(serve: Serve, tm
     body = {"query": "How often did Ana meet Ben?"}
     answer = httpx.post(f"{other.url}/retrieve", json=body, timeout=60, trust_env=False).raise_for_status().json()
     assert len(answer["results"]) == 10
+    await_indexed(other)
     assert other.stop() == 0
     require_clean(other)

@@ -105,10 +105,12 @@ _INGEST = _object(
     wait=st.just(False),
     extract=st.sampled_from(["auto", "caller"]),
 )
+_ZONES = st.sampled_from(["Asia/Kolkata", "America/Sao_Paulo", "UTC"])
 _RETRIEVE = _object(
     RetrieveRequest,
     limit=st.integers(1, 20),
-    viewer=_object(Viewer, participants=_NAMES, chat=st.sampled_from(["private", "group"])),
+    viewer=_object(Viewer, participants=_NAMES, chat=st.sampled_from(["private", "group"]), timezone=_ZONES),
+    timezone=_ZONES,
     tags=_object(TagFilter, any=_NAMES, all=_NAMES, none=_NAMES),
     channels=st.lists(st.sampled_from(["dense", "bm25"]), min_size=1),
     expand=_object(Expand, hops=st.integers(0, 1)),

@@ -37,7 +37,7 @@ from vicw_standalone.index_engines.edge import EdgeIndexes, IndexFolders
 from vicw_standalone.lifecycle.background_work import BackgroundWork
 from vicw_standalone.lifecycle.job_runner import JobRunner, Work
 from vicw_standalone.lifecycle.language_model import open_extractor, open_language_model
-from vicw_standalone.lifecycle.opening import Opening
+from vicw_standalone.lifecycle.opening import StoreOpening
 from vicw_standalone.lifecycle.read_path import ReadPath
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.stores.agreement import reconcile_points, require_agreement
@@ -69,7 +69,7 @@ class Standalone:
         ``process``: that of the settings' model, if it has begun already.
         """
         self.settings = settings
-        self.opening = Opening()
+        self.opening = StoreOpening()
         self.registry = load_registries().edges
         self.embedders = Embedders(settings, *filter(None, embedders), process=process)
         self._stack = contextlib.AsyncExitStack()

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
+from structlog.testing import capture_logs
 
 from vicw_core.index.wrapper import WRAPPER_VERSION
 from vicw_runtime.logs import bind_request_id
@@ -181,14 +182,14 @@ async def test_error_statuses_map_to_vicw_errors(status: int, error: type[VicwEr
             await client.embed(["x"], Lane.BULK)
 
 
-async def test_the_servers_queue_length_is_logged_and_not_in_the_error(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_the_servers_queue_length_is_logged_and_not_in_the_error() -> None:
     full = {"detail": "4096 texts wait in the query lane"}
-    async with embedder(lambda _: web.json_response(full, status=429)) as client:
-        with pytest.raises(OverloadedError) as refused:
-            await client.embed(["x"], Lane.QUERY)
+    with capture_logs() as logged:
+        async with embedder(lambda _: web.json_response(full, status=429)) as client:
+            with pytest.raises(OverloadedError) as refused:
+                await client.embed(["x"], Lane.QUERY)
     assert not any(letter.isdigit() for letter in str(refused.value))
-    logged = capsys.readouterr()
-    assert "4096 texts wait" in logged.out + logged.err
+    assert "4096 texts wait" in str(logged)
 
 
 TRANSPORT_ERRORS: list[Exception] = [

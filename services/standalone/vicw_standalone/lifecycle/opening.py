@@ -10,7 +10,7 @@ from vicw_shared.errors import UnavailableError
 _PATIENCE_SECONDS = 10.0
 
 
-class Opening:
+class StoreOpening:
     """The opening of the stores, which succeeds once or ends without."""
 
     def __init__(self) -> None:

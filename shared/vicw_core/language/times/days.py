@@ -6,7 +6,7 @@ import re
 from datetime import datetime, time, timedelta
 
 from vicw_core.language.times.expressions import LOOSE, VAGUE, Repeats, end_of, later, months_on
-from vicw_core.language.times.matched import DAY, DAYS, MINUTES, MONTHS, Meaning, Question, Words, away, clock
+from vicw_core.language.times.matched import DAY, DAYS, MINUTES, MONTHS, MatchedWords, Meaning, Question, away, clock
 from vicw_core.language.times.vocabulary import fold
 
 
@@ -15,7 +15,7 @@ def _minutes(asked: Question, minutes: float, unit: str = "minute") -> Meaning:
     return Meaning(at, later(at, timedelta(minutes=60 if unit == "hour" else 1)), unit, unit=unit, loose=True)
 
 
-def counted(words: Words, asked: Question, sign: int) -> Meaning:
+def counted(words: MatchedWords, asked: Question, sign: int) -> Meaning:
     """Return a time so many units away, in the direction of ``sign``: an instant for minutes and hours, else a day."""
     unit = str(words.value("u"))
     count = sign * words.value("n")
@@ -29,12 +29,12 @@ def counted(words: Words, asked: Question, sign: int) -> Meaning:
     return Meaning(start, end_of(start, unit), unit, loose=True, unit=unit)
 
 
-def duration(words: Words, asked: Question, sign: int) -> Meaning:
+def duration(words: MatchedWords, asked: Question, sign: int) -> Meaning:
     """Return the minute that is a named length away (half an hour)."""
     return _minutes(asked, sign * words.value("dur"))
 
 
-def few_ago(words: Words, asked: Question) -> Meaning:
+def few_ago(words: MatchedWords, asked: Question) -> Meaning:
     """Return a few or several units ago: from two to seven of them, or nine."""
     unit = str(words.value("u"))
     many = words.language.tables.get("numbers", {}).get(fold(words.raw["few"]), 5)
@@ -42,7 +42,7 @@ def few_ago(words: Words, asked: Question) -> Meaning:
     return Meaning(start, away(asked.now, -2, unit), unit, LOOSE, loose=True, rolling=True)
 
 
-def rolling_length(words: Words, asked: Question, sign: int) -> Meaning:
+def rolling_length(words: MatchedWords, asked: Question, sign: int) -> Meaning:
     """Return so many units up to now, or from now on where ``sign`` is positive."""
     unit, count = str(words.value("u")), words.value("n") if "n" in words else 1
     if sign > 0:
@@ -55,7 +55,7 @@ def _hours(day: datetime, first: int, last: int) -> Meaning:
     return Meaning(clock(day, first), clock(day, last), "part")
 
 
-def _day(words: Words, day: datetime, yearless: bool = False) -> Meaning:
+def _day(words: MatchedWords, day: datetime, yearless: bool = False) -> Meaning:
     """Return a day, or the part of it that the words name."""
     if "part" in words:
         first, last = words.language.value("part", words.raw["part"])
@@ -63,24 +63,24 @@ def _day(words: Words, day: datetime, yearless: bool = False) -> Meaning:
     return Meaning(day, day + DAY, "day", yearless=yearless)
 
 
-def near_day(words: Words, asked: Question) -> Meaning:
+def near_day(words: MatchedWords, asked: Question) -> Meaning:
     """Return a day counted from today (yesterday), or a part of it."""
     return _day(words, asked.today + timedelta(days=words.value("near")))
 
 
-def moment(words: Words, asked: Question) -> Meaning:
+def moment(words: MatchedWords, asked: Question) -> Meaning:
     """Return a part of a day that has a word of its own (tonight)."""
     day, first, last = words.language.value("moment", words.raw["moment"])
     return _hours(asked.today + timedelta(days=day), first, last)
 
 
-def part_of_yesterday(words: Words, asked: Question) -> Meaning:
+def part_of_yesterday(words: MatchedWords, asked: Question) -> Meaning:
     """Return a part of yesterday (last afternoon)."""
     first, last = words.language.value("part", words.raw["yesterday"])
     return _hours(asked.today - DAY, first, last)
 
 
-def weekday_of(words: Words, asked: Question, way: str) -> Meaning:
+def weekday_of(words: MatchedWords, asked: Question, way: str) -> Meaning:
     """Return the last or next day of this name, today never being one of them; ``this`` is from today on."""
     on = (words.value("wd") - asked.today.weekday()) % 7
     if way == "next" or (way == "on" and asked.ahead):
@@ -90,19 +90,19 @@ def weekday_of(words: Words, asked: Question, way: str) -> Meaning:
     return _day(words, asked.today + timedelta(days=on))
 
 
-def week_of_weekday(words: Words, asked: Question) -> Meaning:
+def week_of_weekday(words: MatchedWords, asked: Question) -> Meaning:
     """Return a day of last, this or next week."""
     day = words.value("wd") - asked.today.weekday() + 7 * words.step()
     return _day(words, asked.today + timedelta(days=day))
 
 
-def weeks_ago(words: Words, asked: Question) -> Meaning:
+def weeks_ago(words: MatchedWords, asked: Question) -> Meaning:
     """Return a day of the week so many weeks ago."""
     day = words.value("wd") - asked.today.weekday() - 7 * words.value("n")
     return _day(words, asked.today + timedelta(days=day))
 
 
-def date_of(words: Words, asked: Question) -> Meaning:
+def date_of(words: MatchedWords, asked: Question) -> Meaning:
     """Return a day of a month, of the year that is named, or that the tense and the day of the week choose."""
     month, day = words.value("mo"), words.value("d")
     if "y" in words:
@@ -126,7 +126,7 @@ def day_of_year(asked: Question, month: int, day: int) -> datetime:
     raise ValueError(f"no such day: {month}-{day}")
 
 
-def _fitting(day: datetime, words: Words, asked: Question) -> datetime:
+def _fitting(day: datetime, words: MatchedWords, asked: Question) -> datetime:
     """Return a day of the year before or after, if only there it is the day of the week that is named."""
     if "wd" not in words or day.weekday() == words.value("wd"):
         return day
@@ -134,7 +134,7 @@ def _fitting(day: datetime, words: Words, asked: Question) -> datetime:
     return next((other for other in others if other.weekday() == words.value("wd")), day)
 
 
-def date_range(words: Words, asked: Question) -> Meaning:
+def date_range(words: MatchedWords, asked: Question) -> Meaning:
     """Return the days from one to another of a month."""
     first = date_of(words, asked)
     last = first.start.replace(day=words.value("d1"))
@@ -143,7 +143,7 @@ def date_range(words: Words, asked: Question) -> Meaning:
     return Meaning(first.start, last + DAY, "day", yearless="y" not in words)
 
 
-def ordinal_day(words: Words, asked: Question) -> Meaning | None:
+def ordinal_day(words: MatchedWords, asked: Question) -> Meaning | None:
     """Return a day of a month that is not named: the last one that was, or the next one."""
     day = words.value("od") if "od" in words else words.value("d")
     month = asked.today.replace(day=1)
@@ -161,7 +161,7 @@ def ordinal_day(words: Words, asked: Question) -> Meaning | None:
     return None
 
 
-def every_day(words: Words, asked: Question) -> Meaning:
+def every_day(words: MatchedWords, asked: Question) -> Meaning:
     """Return days of the week, or hours of every day, that come again."""
     if "daily" in words:
         days = words.language.tables.get("every", {}).get(fold(words.raw["daily"]), [])
@@ -177,7 +177,7 @@ def every_day(words: Words, asked: Question) -> Meaning:
     return Meaning(asked.today, asked.today + DAY, repeats=Repeats(weekdays, since, until))
 
 
-def vague(words: Words, asked: Question) -> Meaning:
+def vague(words: MatchedWords, asked: Question) -> Meaning:
     """Return the time that a vague word covers (recently), with little confidence."""
     minutes = words.value("vague")
     start = later(asked.now, timedelta(minutes=-minutes))
@@ -185,32 +185,32 @@ def vague(words: Words, asked: Question) -> Meaning:
     return Meaning(start, asked.now, "minute", sure, loose=True, rolling=True)
 
 
-def coming(_: Words, asked: Question) -> Meaning:
+def coming(_: MatchedWords, asked: Question) -> Meaning:
     """Return the year that begins now: what is upcoming is in it."""
     return Meaning(asked.now, months_on(asked.now, 12), "year", VAGUE, rolling=True)
 
 
-def weekdays_ago(words: Words, asked: Question) -> Meaning:
+def weekdays_ago(words: MatchedWords, asked: Question) -> Meaning:
     """Return the last but so many of a day of the week: two Fridays ago is the one before the last."""
     weekday = words.language.value("wds", words.raw["wds"])[0]
     back = (asked.today.weekday() - weekday) % 7 or 7
     return _day(words, asked.today - timedelta(days=back + 7 * (words.value("n") - 1)))
 
 
-def ago_today(words: Words, asked: Question) -> Meaning | None:
+def ago_today(words: MatchedWords, asked: Question) -> Meaning | None:
     """Return the very day so long ago; None for minutes and hours."""
     unit = str(words.value("u"))
     return _day(words, away(asked.today, -words.value("n"), unit)) if unit not in MINUTES else None
 
 
-def iso_date(words: Words, asked: Question) -> Meaning:
+def iso_date(words: MatchedWords, asked: Question) -> Meaning:
     """Return a day written with its year first."""
     year, month, day = map(int, re.split(r"[-/.]", words.raw["iso"]))
     start = asked.today.replace(year=year, month=month, day=day)
     return Meaning(start, start + DAY, "day")
 
 
-def iso_range(words: Words, asked: Question) -> Meaning:
+def iso_range(words: MatchedWords, asked: Question) -> Meaning:
     """Return the days from one to another, of which the second may lack its year and month."""
     year, month, day = map(int, words.raw["a"].split("-"))
     last = [int(part) for part in words.raw["b"].split("-")]
@@ -221,7 +221,7 @@ def iso_range(words: Words, asked: Question) -> Meaning:
     return Meaning(start, end + DAY, "day")
 
 
-def date_of_figures(words: Words, asked: Question) -> Meaning:
+def date_of_figures(words: MatchedWords, asked: Question) -> Meaning:
     """Return a date of figures; the order that is no date is not meant."""
     text = words.raw["figures"]
     parts = [int(part) for part in re.findall(r"\d+", text)]

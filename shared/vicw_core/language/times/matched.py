@@ -46,7 +46,7 @@ class Meaning:
     repeats: Repeats | None = None
 
 
-class Words:
+class MatchedWords:
     """The words that a pattern matched, by name, in one language."""
 
     def __init__(self, language: Language, words: Mapping[str, str]) -> None:

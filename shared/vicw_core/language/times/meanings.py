@@ -27,7 +27,7 @@ from vicw_core.language.times.days import (
     weekdays_ago,
     weeks_ago,
 )
-from vicw_core.language.times.matched import Meaning, Question, Words
+from vicw_core.language.times.matched import MatchedWords, Meaning, Question
 from vicw_core.language.times.periods import (
     decade_of,
     edge_of,
@@ -44,12 +44,12 @@ from vicw_core.language.times.periods import (
 )
 
 
-def meaning(kind: str, words: Words, asked: Question) -> Meaning | None:
+def meaning(kind: str, words: MatchedWords, asked: Question) -> Meaning | None:
     """Return what a pattern's words mean; None if nothing. Raises ValueError, OverflowError for no such time."""
     return _KINDS[kind](words, asked)
 
 
-_KINDS: dict[str, Callable[[Words, Question], Meaning | None]] = {
+_KINDS: dict[str, Callable[[MatchedWords, Question], Meaning | None]] = {
     "ago": lambda words, asked: counted(words, asked, -1),
     "ahead": lambda words, asked: counted(words, asked, 1),
     "ago_today": ago_today,

@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 
 from vicw_core.language.times.days import day_of_year
 from vicw_core.language.times.expressions import LOOSE, months_on
-from vicw_core.language.times.matched import DAY, Meaning, Question, Words
+from vicw_core.language.times.matched import DAY, MatchedWords, Meaning, Question
 from vicw_core.language.times.vocabulary import fold
 
 
-def period_of(words: Words, asked: Question) -> Meaning:
+def period_of(words: MatchedWords, asked: Question) -> Meaning:
     """Return a weekend, week, month, quarter or year: the last, this or the next one."""
     name = str(words.value("per"))
     if name in {"week", "weekend"}:
@@ -47,7 +47,7 @@ def _in_year(start: datetime, asked: Question, months: int = 12) -> datetime:
     return start if start <= asked.today else months_on(start, -months)
 
 
-def month_of(words: Words, asked: Question) -> Meaning:
+def month_of(words: MatchedWords, asked: Question) -> Meaning:
     """Return a month, of the year that is named or that the tense chooses."""
     month = asked.today.replace(month=words.value("mo"), day=1)
     if "y" in words:
@@ -63,7 +63,7 @@ def month_of(words: Words, asked: Question) -> Meaning:
     return Meaning(month, months_on(month, 1), "month", yearless=True)
 
 
-def edge_of(words: Words, asked: Question) -> Meaning:
+def edge_of(words: MatchedWords, asked: Question) -> Meaning:
     """Return a part of a month, a year or another period."""
     if "mo" in words:
         whole = month_of(words, asked)
@@ -119,7 +119,7 @@ def _weekend(start: datetime, end: datetime, number: int) -> tuple[datetime, dat
     return saturday, saturday + timedelta(days=2)
 
 
-def weekday_of_month(words: Words, asked: Question) -> Meaning:
+def weekday_of_month(words: MatchedWords, asked: Question) -> Meaning:
     """Return the first, second or last of a day of the week in a month."""
     month, number = month_of(words, asked), words.value("q")
     if number < 0:
@@ -130,32 +130,32 @@ def weekday_of_month(words: Words, asked: Question) -> Meaning:
     return Meaning(day, day + DAY, "day", yearless="y" not in words)
 
 
-def quarter_of(words: Words, asked: Question) -> Meaning:
+def quarter_of(words: MatchedWords, asked: Question) -> Meaning:
     """Return a quarter of a year."""
     number = int(words.raw["quarter"]) if "quarter" in words else words.value("q") % 5
     return _share_of_year(words, asked, number, 3)
 
 
-def half_of(words: Words, asked: Question) -> Meaning:
+def half_of(words: MatchedWords, asked: Question) -> Meaning:
     """Return a half of a year."""
     half = words.raw["half"]
     number = int(half) if half.isdigit() else int(words.language.value("q", half))
     return _share_of_year(words, asked, number, 6)
 
 
-def _share_of_year(words: Words, asked: Question, number: int, months: int) -> Meaning:
+def _share_of_year(words: MatchedWords, asked: Question, number: int, months: int) -> Meaning:
     start = asked.today.replace(month=months * (number - 1) + 1, day=1)
     start = start.replace(year=words.value("y")) if "y" in words else _in_year(start, asked)
     return Meaning(start, months_on(start, months), "month", yearless="y" not in words)
 
 
-def year_of(words: Words, asked: Question) -> Meaning:
+def year_of(words: MatchedWords, asked: Question) -> Meaning:
     """Return a year."""
     start = asked.today.replace(year=words.value("y"), month=1, day=1)
     return Meaning(start, months_on(start, 12), "year")
 
 
-def decade_of(words: Words, asked: Question) -> Meaning:
+def decade_of(words: MatchedWords, asked: Question) -> Meaning:
     """Return a decade; two figures up to 20 are of this century."""
     figures = words.raw["decade"]
     year = int(figures) if len(figures) == 4 else 1900 + int(figures) + (100 if int(figures) < 30 else 0)
@@ -163,7 +163,7 @@ def decade_of(words: Words, asked: Question) -> Meaning:
     return Meaning(start, months_on(start, 120), "year", LOOSE)
 
 
-def season_of(words: Words, asked: Question) -> Meaning:
+def season_of(words: MatchedWords, asked: Question) -> Meaning:
     """Return a season of three months, as north of the equator."""
     start = asked.today.replace(month=words.value("season"), day=1)
     if "y" in words:
@@ -174,7 +174,7 @@ def season_of(words: Words, asked: Question) -> Meaning:
     return Meaning(start, months_on(start, 3), "month", LOOSE)
 
 
-def feast_of(words: Words, asked: Question) -> Meaning:
+def feast_of(words: MatchedWords, asked: Question) -> Meaning:
     """Return the day of a feast."""
     month, day = map(int, str(words.value("feast")).split("-"))
     start = asked.today.replace(month=month, day=day)
@@ -182,7 +182,7 @@ def feast_of(words: Words, asked: Question) -> Meaning:
     return Meaning(start, start + DAY, "day", LOOSE)
 
 
-def week_of(words: Words, asked: Question) -> Meaning:
+def week_of(words: MatchedWords, asked: Question) -> Meaning:
     """Return the week, or the weekend at its end, that has a date."""
     month, day = ("mo", "d") if "mo" in words else ("mo1", "d1")
     date = day_of_year(asked, words.value(month), words.value(day))
@@ -194,7 +194,7 @@ def week_of(words: Words, asked: Question) -> Meaning:
     return Meaning(monday + timedelta(5), monday + timedelta(7), yearless="y" not in words)
 
 
-def year_month(words: Words, asked: Question) -> Meaning:
+def year_month(words: MatchedWords, asked: Question) -> Meaning:
     """Return a month written in figures."""
     start = asked.today.replace(year=words.value("y"), month=int(words.raw["month"]), day=1)
     return Meaning(start, months_on(start, 1), "month")

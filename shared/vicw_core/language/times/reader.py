@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from vicw_core.language.times.expressions import TimeExpression
-from vicw_core.language.times.matched import Meaning, Question, Words
+from vicw_core.language.times.matched import MatchedWords, Meaning, Question
 from vicw_core.language.times.meanings import meaning
 from vicw_core.language.times.narrowing import with_hours, with_parts, with_weekdays
 from vicw_core.language.times.tense import is_about_future
@@ -165,7 +165,7 @@ def _time(
     one: Language, kind: str, words: dict[str, str], begins: int, ends: int, asked: Question
 ) -> TimeExpression | None:
     try:
-        found = meaning(kind, Words(one, words), asked)
+        found = meaning(kind, MatchedWords(one, words), asked)
         if found is None or (found.start >= found.end and found.repeats is None):
             return None
         return _expression(found, begins, ends, one.code, kind)

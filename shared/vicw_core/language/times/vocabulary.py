@@ -48,16 +48,16 @@ class Language:
     code: str
     tables: Mapping[str, Mapping[str, Any]]
     triggers: frozenset[str]
-    """Words of which a text with a time in this language has one, or figures."""
+    """MatchedWords of which a text with a time in this language has one, or figures."""
     figure_words: frozenset[str]
-    """Words that suffice where the text has figures, too: "in 2024" has no other word of its language."""
+    """MatchedWords that suffice where the text has figures, too: "in 2024" has no other word of its language."""
     characters: re.Pattern[str] | None
     """The same for a language that is written without spaces."""
     careful: frozenset[str]
     """Months and days that are other words, too: they count in capitals, or after a word that expects a time."""
     strong: frozenset[str]
     future: re.Pattern[str] | None
-    """Words of a text that is about the future; None: the tense of English decides."""
+    """MatchedWords of a text that is about the future; None: the tense of English decides."""
     day_first: bool | None
     """Order of day and month in dates with slashes; None: not known from the language."""
     first: re.Pattern[str] | None
