@@ -41,9 +41,9 @@ def test_domain_cues_of_a_hostile_question_take_bounded_time(part: str) -> None:
 async def test_many_entities_in_a_long_text_are_ingested_in_bounded_time(store: Path) -> None:
     told = {"entities": [{"name": f"nobody {n}"} for n in range(900)]}
     async with open_memory(store) as memory:
-        started = time.perf_counter()
+        started = time.process_time()
         await memory.ingest({"text": "Some long text. " * 30_000, "extraction": told}, wait=False)
-        assert time.perf_counter() - started < 5
+        assert time.process_time() - started < 5
 
 
 class PoisonFailingEmbedder(HashEmbedder):
