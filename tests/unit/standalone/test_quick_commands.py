@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -112,6 +113,14 @@ def test_retrieve_asks_and_tells_in_the_zone_that_is_named(url: str, handler: ty
     assert not modules & (_SERVER_STACK | _CLIENT_STACK)
     assert handler.seen["body"]["timezone"] == "Asia/Kolkata"
     assert "1. a note c · event · 2026-01-02 15:30 · note[1] · 0.500\n" in shown
+
+
+@pytest.mark.process
+def test_retrieve_says_that_nothing_is_known_of_the_named_time(url: str, handler: type[_Handler]) -> None:
+    handler.body = json.dumps(ANSWER | {"time": {"text": "on 5.3.2026", "nothing": True}}).encode()
+    command = [Path(sys.executable).with_name("vicw"), "retrieve", "what failed on 5.3.2026", "--url", url]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert "nothing is known of this time: on 5.3.2026" in done.stderr
 
 
 @pytest.mark.process

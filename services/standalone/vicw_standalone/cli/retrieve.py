@@ -83,6 +83,8 @@ def _print_answer(answer: Mapping[str, Any], zone: tzinfo) -> None:
     nodes = {node["uid"]: node for node in answer["graph"].get("nodes", ())}
     for result in answer["results"]:
         _print_result(result, nodes, zone)
+    if (named := answer.get("time")) and named["nothing"]:
+        err.print(f"[yellow]nothing is known of this time: {_shown(named['text'])}; these are of others[/]")
     intent = answer["intent"]
     narrowed = ", searched only there" if intent["filtered"] else ""
     count = "1 result" if len(answer["results"]) == 1 else f"{len(answer['results'])} results"
