@@ -80,6 +80,16 @@ def quoted_lines(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
 
 
+def quoted_below(text: str) -> str:
+    r"""Return ``text`` with its lines quoted but for the first, which stands behind words of its own.
+
+    >>> quoted_below("one\n[2] two")
+    'one\n> [2] two'
+    """
+    first, _, others = text.partition("\n")
+    return f"{first}\n{quoted_lines(others)}" if others else first
+
+
 def one_fact(text: str) -> str:
     r"""Return ``text`` in one line, and without the separator of facts.
 

@@ -10,7 +10,7 @@ from datetime import UTC, tzinfo
 
 from vicw_client.window.tokens import Message, TokenMeter
 from vicw_shared.clock import format_minute
-from vicw_shared.text import one_fact, quoted_lines, trimmed
+from vicw_shared.text import one_fact, quoted_below, trimmed
 from vicw_shared.wire.retrieve import GraphEdge, Result, RetrieveResponse
 
 RESULT_SHARE = 0.7
@@ -119,13 +119,7 @@ def _head(result: Result, form: MemoryForm) -> str:
     values = elsewhere, format_minute(result.timestamp, form.zone), name, result.speaker
     facts = dict.fromkeys(one_fact(value) for value in values if value)
     texts = [result.text, *(passage.text for passage in result.passages)]
-    return f"[{' · '.join(facts) or 'undated'}] " + _quoted_after_first(f" {_ELLIPSIS} ".join(map(_outdented, texts)))
-
-
-def _quoted_after_first(text: str) -> str:
-    """Return a text whose lines look like no other memory: they are quoted but for the first, which has a head."""
-    first, _, others = text.partition("\n")
-    return f"{first}\n{quoted_lines(others)}" if others else first
+    return f"[{' · '.join(facts) or 'undated'}] " + quoted_below(f" {_ELLIPSIS} ".join(map(_outdented, texts)))
 
 
 def _outdented(text: str) -> str:

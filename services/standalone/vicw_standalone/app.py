@@ -83,7 +83,7 @@ def create_starting_app(standalone: Standalone) -> tuple[FastAPI, Callable[[], N
         more_metrics=standalone.embedding_metrics,
     )
 
-    opened = [Depends(standalone.opening.wait)]
+    opened = [Depends(standalone.gate.wait)]
     app.include_router(ingest_router(standalone.ingest_ports, gate), dependencies=opened)
     app.include_router(retrieval_router(standalone.retrieval_ports, gate), dependencies=opened)
 

@@ -37,8 +37,8 @@ from vicw_standalone.index_engines.edge import EdgeIndexes, IndexFolders
 from vicw_standalone.lifecycle.background_work import BackgroundWork
 from vicw_standalone.lifecycle.job_runner import JobRunner, Work
 from vicw_standalone.lifecycle.language_model import open_extractor, open_language_model
-from vicw_standalone.lifecycle.opening import StoreOpening
 from vicw_standalone.lifecycle.read_path import ReadPath
+from vicw_standalone.lifecycle.store_gate import StoreGate
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.stores.agreement import reconcile_points, require_agreement
 from vicw_standalone.stores.engine_files import EmbeddedFiles
@@ -69,7 +69,7 @@ class Standalone:
         ``process``: that of the settings' model, if it has begun already.
         """
         self.settings = settings
-        self.opening = StoreOpening()
+        self.gate = StoreGate()
         self.registry = load_registries().edges
         self.embedders = Embedders(settings, *filter(None, embedders), process=process)
         self._stack = contextlib.AsyncExitStack()
@@ -191,7 +191,7 @@ class Standalone:
             extractor=self.extractor,
         )
         self._stack.push_async_callback(self._background.close)
-        self.opening.succeed()
+        self.gate.open()
 
     @property
     def _index(self) -> Index:
@@ -224,17 +224,17 @@ class Standalone:
 
     async def close(self) -> None:
         """Close everything in reverse order. Safe to call twice."""
-        self.opening.end()
+        self.gate.end()
         await self._stack.aclose()
 
     def ingest_ports(self) -> IngestPorts:
         """Return the ports of the write path. Raises UnavailableError until the stores are open."""
-        self.opening.require()
+        self.gate.require()
         return self._ingest
 
     def retrieval_ports(self) -> RetrievalPorts:
         """Return the ports of the read path. Raises UnavailableError until the stores are open."""
-        self.opening.require()
+        self.gate.require()
         index = self._index
         loading = not self.indexes.is_open or self.embedders.is_loading(index.model)
         return self._read_path.ports(self.graph, self.indexes, index, self._throttle, loading=loading)
@@ -245,14 +245,14 @@ class Standalone:
 
     async def embedding_metrics(self) -> bytes:
         """Return the metrics of the embedding process; empty while there is none or it does not answer."""
-        return await self.embedders.metrics(self._index.model) if self.opening.is_open else b""
+        return await self.embedders.metrics(self._index.model) if self.gate.is_open else b""
 
     def memory(self, *, alone: bool = False) -> ServedMemory:
         """Return the open stores for operations, throttled so that questions run first.
 
         Raises UnavailableError until they are open.
         """
-        self.opening.require()
+        self.gate.require()
         indexes = throttled_indexes(self.indexes, self._throttle)
         return ServedMemory(
             settings=self.settings,
@@ -282,13 +282,13 @@ class Standalone:
     @property
     def keys(self) -> SqliteKeyRing:
         """The API keys. Raises UnavailableError until the stores are open."""
-        self.opening.require()
+        self.gate.require()
         return SqliteKeyRing(self.settings.storage.data_dir / GRAPH)
 
     @property
     def owner_token(self) -> str | None:
         """What the owner of the data directory sends. Raises UnavailableError until the stores are open."""
-        self.opening.require()
+        self.gate.require()
         return self.data_dir.owner_token
 
     async def describe(self, tenant: str | None) -> dict[str, object]:

@@ -58,6 +58,6 @@ def ranked(
 
 
 def _bm25(words: Sequence[str], weights: Mapping[str, float]) -> float:
-    length = sparse.K1 * (1 - sparse.B + sparse.B * len(words) / _AVERAGE_WORDS)
     counts = Counter(word for word in words if word in weights)
-    return sum(weights[word] * n * (sparse.K1 + 1) / (n + length) for word, n in sorted(counts.items()))
+    found = sparse.saturated(counts, len(words), _AVERAGE_WORDS)
+    return sum(weights[word] * weight for word, weight in sorted(found.items()))

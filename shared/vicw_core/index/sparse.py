@@ -9,6 +9,7 @@ length is a constant, so that no document changes another one's vector. Constant
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from vicw_core.index.words.analyser import analyse, analyse_query
 from vicw_core.index.words.analyser import english_stems as stems
@@ -24,6 +25,7 @@ __all__ = [
     "encode_query",
     "headed",
     "question_terms",
+    "saturated",
     "stems",
 ]
 
@@ -50,9 +52,17 @@ def encode_document(text: str) -> SparseVector:
     Its length is the number of its words: unstemmed forms, and what is more than its words, make no text longer.
     """
     words = analyse(text)
-    length = B * len(words.stems) / AVERAGE_TERMS + 1 - B
-    counts = Counter(words.terms)
-    return SparseVector(tuple(counts), tuple(n * (K1 + 1) / (n + K1 * length) for n in counts.values()))
+    weights = saturated(Counter(words.terms), len(words.stems), AVERAGE_TERMS)
+    return SparseVector(tuple(weights), tuple(weights.values()))
+
+
+def saturated[T](counts: Mapping[T, int], words: int, average: float) -> dict[T, float]:
+    """Return BM25's weight of each term, in (0, K1 + 1), by how often it occurs in a text of so many ``words``.
+
+    ``average`` is the length of an average text.
+    """
+    length = B * words / average + 1 - B
+    return {term: n * (K1 + 1) / (n + K1 * length) for term, n in counts.items()}
 
 
 def encode_query(text: str) -> SparseVector:

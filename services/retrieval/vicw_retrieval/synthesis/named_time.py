@@ -9,6 +9,7 @@ from vicw_retrieval.temporal.nearest import NearItem
 from vicw_retrieval.temporal.spans import BEGINNING, END
 from vicw_retrieval.temporal.time_ranker import ResolvedTime
 from vicw_shared.clock import format_minute, in_zone
+from vicw_shared.text import one_fact
 from vicw_shared.wire.named_time import NamedTime, NearestItem
 from vicw_shared.wire.retrieve import Result
 
@@ -42,7 +43,7 @@ def nothing_line(named: NamedTime | None, zone: tzinfo) -> str:
     if named is None or not named.nothing:
         return ""
     near = [
-        f"{side} it: {_moment(item.at, zone)}{f' (id {" ".join(item.id.split())})' if item.id else ''}"
+        f"{side} it: {_moment(item.at, zone)}{f' (id {one_fact(item.id)})' if item.id else ''}"
         for side, item in (("before", named.before), ("after", named.after))
         if item is not None
     ]

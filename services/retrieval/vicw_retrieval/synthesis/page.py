@@ -14,7 +14,7 @@ from typing import Self
 
 from vicw_shared.clock import format_minute
 from vicw_shared.errors import FieldProblem, InvalidInputError
-from vicw_shared.text import one_fact, quoted_lines, trimmed
+from vicw_shared.text import one_fact, quoted_below, quoted_lines, trimmed
 from vicw_shared.tokens import BYTES_PER_TOKEN
 from vicw_shared.wire.answer_format import DEFAULT_BUDGET_CHARS, PLACE, Budget, Template
 from vicw_shared.wire.retrieve import Result
@@ -167,14 +167,12 @@ def write_result(template: str, result: Result, zone: tzinfo = UTC, guard: Guard
     values = {name: guard(one_fact(value)) for name, value in values.items()}
     values["head"] = _head(result, values)
     text = guard(trimmed(result.text))
-    first, *others = text.split("\n", 1)
-    begun = "\n".join([first, *map(quoted_lines, others)])
 
     def value(place: re.Match[str]) -> str:
         if place[1] != "text":
             return values[place[1]]
         line = template[: place.start()].rpartition("\n")[2]
-        return begun if PLACE.sub(value, line).strip() else quoted_lines(text)
+        return quoted_below(text) if PLACE.sub(value, line).strip() else quoted_lines(text)
 
     return PLACE.sub(value, template)
 

@@ -200,7 +200,7 @@ def write_text(
     ``items`` are the results' nodes, by uid. Times are told in ``zone``.
     """
     room, guard = meter.limit - meter.size(fill_text(template, "")), guard_of(template)
-    note = note if 2 * meter.size(note) <= room else ""
+    note = guard(note) if 2 * meter.size(note) <= room else ""
     page = TextPage(meter, room - meter.size(note) - bool(note), guard)
     as_result = template.result or RESULT
     anchors = [TextBlock(r.rank, 0, write_result(as_result, r, zone, guard)) for r in results if r.kind == "anchor"]

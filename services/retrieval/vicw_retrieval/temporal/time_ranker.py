@@ -15,7 +15,13 @@ from vicw_retrieval.channels.graph.spread import SpreadContext
 from vicw_retrieval.ranking.fusion import Candidate, in_order
 from vicw_retrieval.temporal.event_items import Find, find_events, follow_thread
 from vicw_retrieval.temporal.event_references import EventReference
-from vicw_retrieval.temporal.named_time import (
+from vicw_retrieval.temporal.nearest import Nearest, nearest_to
+from vicw_retrieval.temporal.order import OrderEnd
+from vicw_retrieval.temporal.query_analyzer import TimeAnalysis
+from vicw_retrieval.temporal.selection import selects_by_time
+from vicw_retrieval.temporal.span_items import SpanItem, SpanLookup, items_of_span
+from vicw_retrieval.temporal.spans import BEGINNING, END, SpanRelation, TimeSpan
+from vicw_retrieval.temporal.time_lift import (
     LATER,
     MIN_STRENGTH,
     SURE_ORDER,
@@ -23,12 +29,6 @@ from vicw_retrieval.temporal.named_time import (
     lift_named,
     misleading_last,
 )
-from vicw_retrieval.temporal.nearest import Nearest, nearest_to
-from vicw_retrieval.temporal.order import OrderEnd
-from vicw_retrieval.temporal.query_analyzer import TimeAnalysis
-from vicw_retrieval.temporal.selection import selects_by_time
-from vicw_retrieval.temporal.span_items import SpanItem, SpanLookup, items_of_span
-from vicw_retrieval.temporal.spans import BEGINNING, END, SpanRelation, TimeSpan
 from vicw_retrieval.temporal.time_weights import (
     Moment,
     TimeFit,
@@ -107,9 +107,11 @@ async def rank_by_time(
     weighed = weigh(reading, list(moments.values()), events, boost=settings.time_boost)
     weights = dict(zip(moments, weighed, strict=True))
     inside = {key: weight for key, weight in weights.items() if weight.named}
-    # A year on a page is one of its facts: its words match already, and the page that goes with it has none.
-    lifted = {one.key for one in judged if one.item.label is Label.EVENT or reading.by_time}
-    named = {key: weight for key, weight in inside.items() if key in lifted}
+    named = inside
+    if not reading.by_time:
+        # A year on a page is one of its facts: its words match already, and the page that goes with it has none.
+        happened = {one.key for one in judged if one.item.label is Label.EVENT}
+        named = {key: weight for key, weight in inside.items() if key in happened}
     ranked = _boosted(question, judged, weights, [node.uid for node in near])
     if named:
         share = len(named.keys() & {one.key for one in candidates[:_JUDGED]}), len(candidates[:_JUDGED])

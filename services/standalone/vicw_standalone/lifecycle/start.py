@@ -106,5 +106,5 @@ class Probes:
         await self._standalone.vectors.ids(after=None, limit=1)
 
     def _require_open(self, dependency: str) -> None:
-        if not self._standalone.opening.is_open:
+        if not self._standalone.gate.is_open:
             raise UnavailableError(dependency, "is being opened")

@@ -10,14 +10,14 @@ from vicw_shared.errors import UnavailableError
 _PATIENCE_SECONDS = 10.0
 
 
-class StoreOpening:
-    """The opening of the stores, which succeeds once or ends without."""
+class StoreGate:
+    """The gate before the stores: it opens once they are open, or never."""
 
     def __init__(self) -> None:
         self.is_open = False
         self._is_decided = asyncio.Event()
 
-    def succeed(self) -> None:
+    def open(self) -> None:
         """Let all requests go on: the stores are open."""
         self.is_open = True
         self._is_decided.set()

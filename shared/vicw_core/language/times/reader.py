@@ -13,7 +13,7 @@ from datetime import datetime
 from vicw_core.language.times.expressions import TimeExpression
 from vicw_core.language.times.matched import MatchedWords, Meaning, Question
 from vicw_core.language.times.meanings import meaning
-from vicw_core.language.times.narrowing import with_hours, with_parts, with_weekdays
+from vicw_core.language.times.refinement import with_hours, with_parts, with_weekdays
 from vicw_core.language.times.tense import is_about_future
 from vicw_core.language.times.vocabulary import Language, fold, languages, lowered, patterns
 
