@@ -118,7 +118,7 @@ def test_retrieve_asks_and_tells_in_the_zone_that_is_named(url: str, handler: ty
 @pytest.mark.process
 def test_retrieve_says_that_nothing_is_known_of_the_named_time(url: str, handler: type[_Handler]) -> None:
     handler.body = json.dumps(ANSWER | {"time": {"text": "on 5.3.2026", "nothing": True}}).encode()
-    command = [Path(sys.executable).with_name("vicw"), "retrieve", "what failed on 5.3.2026", "--url", url]
+    command = [str(Path(sys.executable).with_name("vicw")), "retrieve", "what failed on 5.3.2026", "--url", url]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     assert "nothing is known of this time: on 5.3.2026" in done.stderr
 
