@@ -146,7 +146,18 @@ async def _synthesize(
         named = to_named_time(refined.time, results)
         notes = (nothing_line(named, request.zone), PENDING_LINE if PENDING in stages.degraded else "")
         note = "\n".join(filter(None, notes))
-        written = write_text(results, items, around, meter, request.template, request.zone, note=note)
+        groups = () if refined.is_profile else tuple(found.decision.apart)
+        written = write_text(
+            results,
+            items,
+            around,
+            meter,
+            request.template,
+            request.zone,
+            note=note,
+            groups=groups,
+            by_rank=refined.is_profile,
+        )
         graph = graph_to_wire(results, around)
     degraded = tuple(sorted(set(stages.degraded)))
     for part in degraded:

@@ -105,6 +105,9 @@ class RetrievalSettings(BaseSettings):
         True,
         description="Rank current statements before the ones that they replaced, unless the question asks for the past",
     )
+    profile: bool = Field(
+        True, description="Answer 'What do you know about me?' with what the asker told of themself, topic by topic"
+    )
     importance_weight: float = Field(
         0.15,
         ge=0,

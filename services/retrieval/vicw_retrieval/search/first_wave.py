@@ -205,7 +205,8 @@ async def _check_event_domains(
 
 
 def _widened(decision: DomainDecision) -> DomainDecision:
-    return DomainDecision(decision.intent.model_copy(update={"filtered": False}), None)
+    open_intent = decision.intent.model_copy(update={"filtered": False, "ambiguous": False, "domains": {}})
+    return DomainDecision(open_intent, None)
 
 
 async def _narrow(search: ItemSearch, result: SearchResult, domains: tuple[str, ...], scope: Scope) -> SearchResult:
