@@ -105,6 +105,17 @@ class RetrievalSettings(BaseSettings):
         True,
         description="Rank current statements before the ones that they replaced, unless the question asks for the past",
     )
+    importance_weight: float = Field(
+        0.15,
+        ge=0,
+        le=1,
+        description="Gain of an item of importance 1, as a share of the best score, where importance .5 gains nothing; "
+        "0: importance does not count",
+    )
+    system_below: bool = Field(
+        True,
+        description="Rank system prompts, tools' messages and schemas below what people said, unless asked for",
+    )
     time_boost: float = Field(
         0.5,
         ge=0,
