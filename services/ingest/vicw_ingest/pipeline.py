@@ -186,8 +186,8 @@ async def _extract(
         if request.extract in {Extract.RULES, Extract.LLM} or item.extraction is None
     ]
     instant = now()
-    set_order, texts = DAY_FIRST.get(ports.settings.date_order), [request.items[n].text for n in selected]
-    day_first = await shown_order(ports.graph, tenant, texts, set_order, instant.year)
+    set_order, dated = DAY_FIRST.get(ports.settings.date_order), [request.items[n].text for n in selected]
+    day_first = await shown_order(ports.graph, tenant, dated, set_order, instant.year)
     sources = [text_of(request.items[n], domain, instant, day_first) for n in selected]
     texts = dict(zip(selected, await extractor.extract(sources, ports.extractor), strict=True))
     linked = {n: with_import_links(page, texts[n]) for n, page in pages.items() if n in texts}
