@@ -13,6 +13,7 @@ from dataclasses import replace
 import structlog
 from prometheus_client import Counter, Histogram
 
+from vicw_core.language.times.date_order import shown_order
 from vicw_retrieval.access.scope import scope_of
 from vicw_retrieval.access.viewer_identity import with_viewer_identities
 from vicw_retrieval.ports import RetrievalPorts
@@ -114,7 +115,8 @@ async def _answer(
     if ports.settings.time_boost:
         with stages.isolate(TIME):  # in the asker's zone: "today" is the asker's day
             asked_at = in_zone(request.query_time or scope.judged_at, request.zone)
-            day_first = DAY_FIRST.get(ports.settings.date_order)
+            set_order = DAY_FIRST.get(ports.settings.date_order)
+            day_first = await shown_order(ports.graph, scope.tenant, [request.query], set_order, asked_at.year)
             time = analyse_time(request.query, asked_at, day_first=day_first)
     found = await find_items(request, scope, time, ports, stages)
     refined = await refine(request, scope, found, time, ports, stages)

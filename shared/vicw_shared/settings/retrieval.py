@@ -138,7 +138,8 @@ class RetrievalSettings(BaseSettings):
     date_order: DateOrder = Field(
         "auto",
         description="Order of day and month in dates with slashes (3/5/2026) that nothing in the question decides: "
-        "`dmy`, `mdy`, or `auto` (of the language of the question; the month first in English)",
+        "`dmy`, `mdy`, or `auto` (as the tenant's texts show it, else of the language of the question; the month first "
+        "in English)",
     )
     chains: int = Field(
         5,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from vicw_retrieval.ranking.fusion import Candidate
+from vicw_retrieval.ranking.fusion import Candidate, in_order
 from vicw_retrieval.temporal.order import OrderEnd
 from vicw_retrieval.temporal.query_analyzer import TimeAnalysis
 from vicw_retrieval.temporal.spans import END
@@ -16,6 +16,8 @@ MIN_STRENGTH = 0.5
 """Minimum strength for a gain by time, as a share of the best, whatever the channels found."""
 SURE_ORDER = 0.95
 """Confidence of an order over time, and the highest that counts for the odds."""
+PAGE, PLACES = 10, 3
+"""The first page of results, and how many of its places are those of the best by words alone."""
 LATER = 1e-4
 """Decrease of that minimum from each item to the next: it settles ties."""
 
@@ -84,6 +86,26 @@ def _instant_of(moment: Moment, reading: TimeAnalysis) -> datetime:
     ]
     is_last = reading.order is not None and reading.order.end is OrderEnd.LAST
     return (max if is_last else min)(instants, default=END)
+
+
+def keep_places(ranked: Sequence[Candidate], by_words: Sequence[Candidate], limit: int) -> list[Candidate]:
+    """Return the candidates, best first, the best by words on the first page whatever time the question names.
+
+    Of the first ten places the last three are theirs: a wrong day or year annotates, and loses nothing.
+    """
+    page = min(limit, PAGE)
+    own = page * PLACES // PAGE
+    if own == 0 or len(ranked) <= page:
+        return list(ranked)
+    first = list(ranked[: page - own])
+    keys = {one.key for one in first}
+    best = [one.key for one in by_words if one.key not in keys][:own]
+    rest = [one for one in ranked if one.key not in keys]
+    kept = [one for one in rest if one.key in best]
+    low = first[-1].score
+    for place, one in enumerate(kept, start=1):
+        first.append(one.raised(time=max(0.0, low - LATER * place - one.score)))
+    return in_order([*first, *(one for one in rest if one.key not in best)])
 
 
 def misleading_last(

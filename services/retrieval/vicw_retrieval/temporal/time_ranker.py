@@ -26,6 +26,7 @@ from vicw_retrieval.temporal.time_lift import (
     MIN_STRENGTH,
     SURE_ORDER,
     in_time_order,
+    keep_places,
     lift_named,
     misleading_last,
 )
@@ -126,7 +127,10 @@ async def rank_by_time(
     only = bool(named) and reading.by_time
     resolved = replace(resolved, in_time=in_time, only=only, spans=spans, inside=frozenset(inside), nearest=nearest)
     keys = {candidate.key for candidate in ranked}
-    return in_order([*ranked, *(one for one in candidates if one.key not in keys)]), resolved
+    ranked = in_order([*ranked, *(one for one in candidates if one.key not in keys)])
+    if named and not reading.by_time:
+        ranked = keep_places(ranked, candidates, resolved.limit)
+    return ranked, resolved
 
 
 async def _with_windows(question: SpreadContext, resolved: ResolvedTime) -> TimeAnalysis:
