@@ -92,12 +92,12 @@ _VOTERS = 10
 _TEMPERATURE = 0.3
 _SIZE_POWER = 0.7
 _SMOOTHING = 0.01
-_KEEP = 0.05
-"""Minimum share of a domain that may be meant; the answer keeps several apart. At 19 to 1 the vote is decided."""
+_KEEP = 0.01
+"""Minimum share of a domain that may be meant; the answer keeps several apart. At 99 to 1 the vote is decided."""
+_NAMED = 0.65
+"""Share from which the vote is decided for the domain of a speaker that the question names."""
 _SURE_WORDS = 0.75
 _ASKED_CONFIDENCE = 0.9
-_ASKED_LEAST = 0.01
-"""Minimum share of a domain of which a question names a thing: its hits may be few, but there are some."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +132,13 @@ def infer(
     sizes: Mapping[str, int],
     words: WordEvidence,
     settings: RetrievalSettings,
+    *,
+    named: str | None = None,
 ) -> DomainDecision:
     """Return the domains that the hits point to: several if unsure. They are a filter unless they are all domains.
 
-    ``strengths`` are standardised scores of passages, ``sizes`` the points of each domain.
+    ``strengths`` are standardised scores of passages, ``sizes`` the points of each domain, ``named`` the domain of the
+    speakers that the question names.
     """
     shares = vote(candidates, strengths, sizes)
     if not shares:
@@ -144,8 +147,10 @@ def infer(
     kept = {name for name, share in shares.items() if share >= _KEEP} | {best}
     source = "hits"
     is_settled = words.domain in kept and words.confidence >= _SURE_WORDS and len(kept) > 1
-    if is_settled or (words.asked_for and shares.get(words.domain, 0.0) >= _ASKED_LEAST):
+    if is_settled or (words.asked_for and shares.get(words.domain, 0.0) >= _KEEP):
         kept, best, source = {words.domain}, words.domain, "query"
+    elif named is not None and shares.get(named, 0.0) >= _NAMED:
+        kept = {named}
     filtered = settings.infer_domain and len(kept) < len(sizes.keys() | shares.keys())
     apart = {name: shares[name] for name in sorted(kept, key=lambda name: (-shares[name], name))}
     apart = apart if settings.infer_domain and len(apart) > 1 else {}

@@ -58,8 +58,8 @@ def test_general_is_a_domain_as_any_other() -> None:
     mixed = infer(candidates("coding", "general"), strengths(3.0, 2.9), sizes, SILENT, RetrievalSettings())
     assert mixed.domains is None
     assert list(mixed.intent.domains) == ["coding", "general"]
-    alone = infer(candidates("coding", "general"), strengths(3.0, 2.0), sizes, SILENT, RetrievalSettings())
-    assert alone.domains == ("coding",), "a share of .034 is too small"
+    alone = infer(candidates("coding", "general"), strengths(3.0, 1.5), sizes, SILENT, RetrievalSettings())
+    assert alone.domains == ("coding",), "a share of .007 is too small"
 
 
 @pytest.mark.parametrize(
