@@ -63,7 +63,7 @@ def in_time_order(
     best = max((one.score for one in ranked), default=0.0)
     enough = -math.inf if named and reading.by_time else max(MIN_STRENGTH * best, LATER)
     pool = [one for one in ranked if one.score >= enough and (not named or one.key in named)]
-    by_time = sorted(pool, key=lambda one: _instant_of(moments[one.key], reading))
+    by_time = sorted(pool, key=lambda one: _place_in_time(moments[one.key], reading))
     if reading.order.end is OrderEnd.LAST:
         by_time.reverse()
     if named and reading.by_time:
@@ -73,11 +73,13 @@ def in_time_order(
     return [one.raised(time=gains[one.key]) if one.key in gains else one for one in ranked]
 
 
-def _instant_of(moment: Moment, reading: TimeAnalysis) -> datetime:
-    """Return when an item happened: of its times in the question's spans the one at the end asked for.
+def _place_in_time(moment: Moment, reading: TimeAnalysis) -> tuple[bool, datetime]:
+    """Return the place of an item in an order over time: whether it was only announced, and when it was.
 
-    The end of time if unknown. A stated time that is told while it goes on ("this morning", at 9:05) had come by then:
-    its middle would be before what was told earlier on that morning.
+    Of its times in the question's spans the one at the end asked for; the end of time if unknown. What was announced
+    is neither the first nor the last that happened, unless the question is about what is to come. A stated time that
+    is told while it goes on ("this morning", at 9:05) had come by then: its middle would be before what was told
+    earlier on that morning.
     """
     inside = [time for time in moment.times if not reading.spans or confidence_of(reading, time)]
     instants = [
@@ -85,7 +87,9 @@ def _instant_of(moment: Moment, reading: TimeAnalysis) -> datetime:
         for start, end in inside or moment.times
     ]
     is_last = reading.order is not None and reading.order.end is OrderEnd.LAST
-    return (max if is_last else min)(instants, default=END)
+    over = [at for at in instants if moment.at is None or at <= moment.at]
+    announced = not over and not reading.ahead
+    return announced is not is_last, (max if is_last else min)(over or instants, default=END)
 
 
 def keep_places(ranked: Sequence[Candidate], by_words: Sequence[Candidate], limit: int) -> list[Candidate]:

@@ -242,7 +242,8 @@ def _moment(one: Candidate, node: Node | None, times: Sequence[PassageTimes], *,
     exact = bool(stated) and all(
         end - start <= _DAY and (moment.at is None or start <= moment.at) for start, end in stated
     )
-    is_told = telling or not exact or any(passage.untimed for passage in times)
+    now = moment.at is not None and any(start <= moment.at < end for start, end in stated)  # "today", told at 3
+    is_told = telling or now or not exact or any(passage.untimed for passage in times)
     return replace(moment, stated=stated, is_told=is_told)
 
 

@@ -225,3 +225,39 @@ async def test_a_wrong_year_of_which_there_is_nothing_is_said_and_changes_nothin
     answer = await ask(memory, "What did we rent in October 2024?")
     assert ids(answer)[0] == "10-02"
     assert answer.text.startswith("Nothing is known of 2024-10-01 to 2024-10-31. Nearest after it: 2025-09-28")
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "query"),
+    [
+        ("Ate eel at the harbour tonight.", "2025-10-08T23:15:00Z", "What did we do on October 8?"),
+        ("Last night I dreamt of whales.", "2025-10-09T07:00:00Z", "What did I do on October 8?"),
+        ("Today the pump failed.", "2025-10-08T03:12:00Z", "What happened on October 8 between 3 and 4 am?"),
+        ("2025-10-08 03:12:44 ERROR pump: no water", "2025-10-08T03:12:44Z", "What failed on October 8 at 3 am?"),
+        ("Three days ago I ran far. My knee.", "2025-10-11T21:30:00Z", "What did I do on October 8?"),
+        ("Three days ago I ran far. My left knee.", "2025-10-08T21:30:00Z", "What hurt after 9pm on October 8?"),
+    ],
+)
+async def test_a_part_of_a_day_is_of_the_day_and_of_the_hour_of_its_telling(
+    memory: Memory, text: str, at: str, query: str
+) -> None:
+    await diary(memory)
+    await memory.ingest({"id": "told", "text": text, "speaker": "Jon", "timestamp": at}, context="diary")
+    answer = await ask(memory, query)
+    assert ids(answer)[0] == "told"
+    assert answer.time is not None
+    assert answer.time.items == (answer.results[0].uid,)
+
+
+async def test_what_was_announced_is_not_the_first_that_happened(memory: Memory) -> None:
+    announced = {"id": "announced", "text": "The keys come on October 1.", "speaker": "Jon"}
+    await memory.ingest(announced | {"timestamp": "2025-09-15T12:00:00Z"}, context="diary")
+    await diary(memory)
+    assert ids(await ask(memory, "What was the first thing we did in October?"))[0] == "10-02"
+    assert ids(await ask(memory, "What was the last thing we did in October?"))[0] == "10-21"
+
+
+@pytest.mark.parametrize(("query", "first"), [("most recent entry", "10-21"), ("the earliest note", "09-28")])
+async def test_an_entry_is_no_word_to_search_for(memory: Memory, query: str, first: str) -> None:
+    await diary(memory)
+    assert ids(await ask(memory, query))[0] == first
