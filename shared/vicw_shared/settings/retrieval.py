@@ -108,6 +108,14 @@ class RetrievalSettings(BaseSettings):
     profile: bool = Field(
         True, description="Answer 'What do you know about me?' with what the asker told of themself, topic by topic"
     )
+    later_first: float = Field(
+        1.17,
+        ge=0,
+        le=3,
+        description="What two statements have at least in common, for a question in the present tense to rank the "
+        "later before the earlier: the cosine of both, plus that of the later and the question, plus .2 for a word "
+        "in both; the cosines are those of the default model; 0: never",
+    )
     importance_weight: float = Field(
         0.15,
         ge=0,
