@@ -24,6 +24,7 @@ from vicw_retrieval.request.payload_fallback import payload_graph
 from vicw_retrieval.request.stages import StageRun, name_sizes, require_within_limits
 from vicw_retrieval.search.first_wave import FoundItems, find_items
 from vicw_retrieval.search.waiting_passages import PENDING, PENDING_LINE
+from vicw_retrieval.synthesis.changes import items_of, passages_of, with_changes
 from vicw_retrieval.synthesis.expansion import Expanded, MovedError, expand_results
 from vicw_retrieval.synthesis.explanation import explain
 from vicw_retrieval.synthesis.named_time import nothing_line, to_named_time
@@ -150,12 +151,15 @@ async def _synthesize(
     candidates, around, parts = expanded.results, expanded.around, expanded.parts
     with stages.timed("synthesize"):
         passages = [passage for candidate in candidates for passage, _ in candidate.passages]
-        texts = await ports.graph.texts(scope.tenant, passages)
+        texts = await ports.graph.texts(scope.tenant, [*passages, *passages_of(refined.pairs)])
         duplicates = [uid for candidate in candidates for uid in candidate.duplicates]
         duplicate_nodes = await ports.graph.nodes(scope.tenant, duplicates) if duplicates else {}
         results = to_results(
             candidates, texts, found.wave, around, ports.settings.fusion, duplicate_nodes, parts, judged.results
         )
+        if refined.pairs:
+            told = await ports.graph.nodes(scope.tenant, items_of(refined.pairs))
+            results = with_changes(results, refined.pairs, texts, told)
         items = {**around.nodes, **{part.uid: part for part in parts.values()}}
         if scope.audience is not None:  # steps count invisible items, too
             results = [result.model_copy(update={"flow_step": None}) for result in results]

@@ -106,6 +106,14 @@ class RetrievalSettings(BaseSettings):
         True,
         description="Rank current statements before the ones that they replaced, unless the question asks for the past",
     )
+    later_first: float = Field(
+        1.17,
+        ge=0,
+        le=3,
+        description="What two statements have at least in common, for a question in the present tense to rank the "
+        "later before the earlier: the cosine of both, plus that of the later and the question, plus .2 for a word "
+        "in both; the cosines are those of the default model; 0: never",
+    )
     importance_weight: float = Field(
         0.15,
         ge=0,

@@ -15,6 +15,7 @@ from vicw_shared.wire.answer_format import Budget, Template
 from vicw_shared.wire.base import Id, Message, Prose, StrictBool, StrictInt, Timestamp, TimeZone, Unit, ZonedTimestamp
 from vicw_shared.wire.explanation import Explanation
 from vicw_shared.wire.named_time import NamedTime
+from vicw_shared.wire.statement_change import StatementChange
 
 
 class Viewer(Message):
@@ -196,6 +197,9 @@ class Result(Message):
     )
     channels: tuple[ChannelHit, ...] = ()
     via: tuple[Via, ...] = ()
+    changes: tuple[StatementChange, ...] = Field(
+        (), description="What was told earlier of the same and is no result, and corrections; `text` has a line of each"
+    )
     sources: tuple[str, ...] = Field((), description="For a Macro-Event, the ids of its source items")
     consolidated_into: str | None = Field(
         None, description="For a consolidated item, the uid of the Macro-Event that replaces it in the graph"

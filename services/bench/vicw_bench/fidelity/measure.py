@@ -61,6 +61,7 @@ _OFF: Mapping[str, Mapping[str, Any]] = {
     "bridges": {"entity_hops": 0},
     "time": {"time_boost": 0.0},
     "current first": {"current_first": False},
+    "later first": {"later_first": 0.0},
     "importance": {"importance_weight": 0.0},
     "system texts": {"system_below": False},
     "trigger phrases": {"trigger_seeds": 0},

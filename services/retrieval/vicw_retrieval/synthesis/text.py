@@ -9,6 +9,7 @@ from datetime import UTC, datetime, tzinfo
 from vicw_retrieval.causal_chains.chain_search import certainty_of
 from vicw_retrieval.causal_chains.model import CausalPath, CausalPathEdge, ChainDirection
 from vicw_retrieval.model.neighbourhood import Neighbourhood
+from vicw_retrieval.synthesis.changes import change_lines
 from vicw_retrieval.synthesis.page import (
     ELLIPSIS,
     RESULT,
@@ -115,6 +116,7 @@ def surrounding_lines(
     ``alone``: another result has shown the neighbours of the node, only this item's own in the flow remain; ``speaks``:
     the result itself names the speaker.
     """
+    yield from change_lines(result, zone)
     shown: set[tuple[str, str, str]] = set()
     adjacent = around.adjacent.get(result.uid)
     for direction, node in adjacent or ():
