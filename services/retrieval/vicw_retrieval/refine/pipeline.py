@@ -95,7 +95,8 @@ async def refine(
         )  # last: no model knows what was replaced
     in_time = InTime(candidates)
     if ports.settings.later_first and request.channels is None and len(candidates) > 1:
-        wanted = _wanted(request.query, time, ports.settings.later_first, asks_now)
+        travels = scope.as_of is not None or scope.known_at is not None
+        wanted = _wanted(request.query, time, ports.settings.later_first, asks_now and not travels)
         in_time = await _prefer_later(question, candidates, wanted, request.limit, ports, stages)
     top = choose(in_time.candidates, found.wave, request.limit)
     associates: Sequence[tags.Associate] = ()
