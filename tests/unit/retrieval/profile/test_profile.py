@@ -43,7 +43,9 @@ async def remember(memory: Memory) -> None:
 
 async def test_the_viewer_gets_the_own_statements_topic_by_topic(memory: Memory) -> None:
     await remember(memory)
-    found = await memory.found(QUESTION, viewer={"user": "u-1"})
+    answer = await memory.retrieve(QUESTION, viewer={"user": "u-1"}, min_relevance=0.5)
+    found = [result.id for result in answer.results]
+    assert (answer.answered, answer.relevance) == ("likely", 1.0)
     assert found[: len(TOLD)] == ["name", "nuts", "sister", "job", "flat", "rowing", "trip"]
     assert not set(found) & EMPTY.keys()
     assert "nuts" not in (await memory.found(QUESTION, viewer={"user": "u-2"}))[:10]
