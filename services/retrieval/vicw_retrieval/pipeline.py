@@ -18,6 +18,7 @@ from vicw_retrieval.access.scope import scope_of
 from vicw_retrieval.access.viewer_identity import with_viewer_identities
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.refine.pipeline import TIME, RefinedItems, refine
+from vicw_retrieval.relevance.judge import Relevance, judge, relevance_line
 from vicw_retrieval.request.engines import Deadline, bounded, cached_graph
 from vicw_retrieval.request.payload_fallback import payload_graph
 from vicw_retrieval.request.stages import StageRun, name_sizes, require_within_limits
@@ -121,8 +122,19 @@ async def _answer(
             time = analyse_time(request.query, asked_at, day_first=day_first)
     found = await find_items(request, scope, time, ports, stages)
     refined = await refine(request, scope, found, time, ports, stages)
-    expanded = await expand_results(request, scope, refined.top, refined.associates, ports, stages, again=again)
-    return await _synthesize(request, scope, found, refined, expanded, ports, stages)
+    with stages.timed("relevance"):
+        judged = judge(
+            request.query,
+            refined.top,
+            found.wave,
+            found.lexical_ceiling,
+            refined.time,
+            ports.calibration,
+            stages.degraded,
+        )
+    top = judged.least(refined.top, request.min_relevance)
+    expanded = await expand_results(request, scope, top, refined.associates, ports, stages, again=again)
+    return await _synthesize(request, scope, found, refined, judged, expanded, ports, stages)
 
 
 async def _synthesize(
@@ -130,6 +142,7 @@ async def _synthesize(
     scope: Scope,
     found: FoundItems,
     refined: RefinedItems,
+    judged: Relevance,
     expanded: Expanded,
     ports: RetrievalPorts,
     stages: StageRun,
@@ -141,7 +154,9 @@ async def _synthesize(
         texts = await ports.graph.texts(scope.tenant, [*passages, *passages_of(refined.pairs)])
         duplicates = [uid for candidate in candidates for uid in candidate.duplicates]
         duplicate_nodes = await ports.graph.nodes(scope.tenant, duplicates) if duplicates else {}
-        results = to_results(candidates, texts, found.wave, around, ports.settings.fusion, duplicate_nodes, parts)
+        results = to_results(
+            candidates, texts, found.wave, around, ports.settings.fusion, duplicate_nodes, parts, judged.results
+        )
         if refined.pairs:
             told = await ports.graph.nodes(scope.tenant, items_of(refined.pairs))
             results = with_changes(results, refined.pairs, texts, told)
@@ -150,7 +165,8 @@ async def _synthesize(
             results = [result.model_copy(update={"flow_step": None}) for result in results]
         meter = TextMeter.of(request.budget)
         named = to_named_time(refined.time, results)
-        notes = (nothing_line(named, request.zone), PENDING_LINE if PENDING in stages.degraded else "")
+        unlikely = nothing_line(named, request.zone) or (relevance_line(judged.answered) if results else "")
+        notes = (unlikely, PENDING_LINE if PENDING in stages.degraded else "")
         note = "\n".join(filter(None, notes))
         written = write_text(results, items, around, meter, request.template, request.zone, note=note)
         graph = graph_to_wire(results, around)
@@ -162,15 +178,20 @@ async def _synthesize(
     RESULTS.observe(len(results))
     if ports.uses is not None:
         ports.uses.count(scope.tenant, {candidate.item.uid for candidate in candidates})
+    explained = None
+    if request.explain:
+        explained = explain(found, refined, judged, candidates, written, scope, stages.bounded)
     return RetrieveResponse(
         intent=found.decision.intent,
         results=tuple(results),
+        relevance=round(judged.answer, 3),
+        answered=judged.answered,
         graph=graph,
         text=written.text,
         took_ms=stages.timer.total(),
         degraded=degraded,
         time=named,
-        explain=explain(found, refined, candidates, written, scope, stages.bounded) if request.explain else None,
+        explain=explained,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
@@ -190,6 +191,11 @@ class RetrievalSettings(BaseSettings):
     )
     rerank_ms: int = Field(
         1000, gt=0, description="Time limit of the re-ranker, in ms; after it the order stays unchanged"
+    )
+    relevance_file: Path | None = Field(
+        None,
+        description="Constants of relevance for another embedding model, as `vicw bench relevance --fit` writes them; "
+        "default: those of the installation",
     )
     infer_domain: bool = Field(
         True, description="Narrow the search to the domain that the question and its hits point to"

@@ -12,7 +12,7 @@ from pydantic.config import JsonDict
 
 from vicw_shared.model import Label, Sensitivity
 from vicw_shared.wire.answer_format import Budget, Template
-from vicw_shared.wire.base import Id, Message, Prose, StrictBool, StrictInt, Timestamp, TimeZone, ZonedTimestamp
+from vicw_shared.wire.base import Id, Message, Prose, StrictBool, StrictInt, Timestamp, TimeZone, Unit, ZonedTimestamp
 from vicw_shared.wire.explanation import Explanation
 from vicw_shared.wire.named_time import NamedTime
 from vicw_shared.wire.statement_change import StatementChange
@@ -69,6 +69,7 @@ class RetrieveRequest(Message):
     context: Id | None = Field(None, description="Search one context; null: every context the caller may see")
     domain: Prose | None = Field(None, description="Strict filter; null: inferred from the query and its hits")
     limit: Annotated[StrictInt, Field(ge=1)] = 10
+    min_relevance: Unit = Field(0.0, description="Leave out results whose `relevance` is lower; 0 leaves out none")
     viewer: Viewer | None = None
     tags: TagFilter = TagFilter()
     as_of: Timestamp | None = Field(None, description="What was true then")
@@ -174,6 +175,11 @@ class Result(Message):
         description="Higher is better; comparable only within one answer. Boosts are included. With `zscore` it is "
         "in (0, 1); with `rrf` it is a sum of reciprocal ranks, or the score of the only channel with hits"
     )
+    relevance: float = Field(
+        0.0,
+        description="In [0, 1], comparable between answers: how likely this result is evidence for the question; never "
+        "more than the answer's `relevance`",
+    )
     rank: int
     context: str
     domain: str
@@ -271,11 +277,29 @@ class AnswerGraph(Message):
     )
 
 
+class Answered(StrEnum):
+    """Whether the results hold the evidence for a question, by the answer's ``relevance``."""
+
+    LIKELY = "likely"
+    UNSURE = "unsure"
+    NOTHING = "nothing"
+
+
 class RetrieveResponse(Message):
     """The evidence for a question."""
 
     intent: Intent
     results: tuple[Result, ...]
+    relevance: float = Field(
+        0.0,
+        description="In [0, 1], comparable between answers: how likely the results hold evidence for the question. "
+        "Fitted where half of the questions have some (docs/retrieval.md)",
+    )
+    answered: Answered = Field(
+        Answered.UNSURE,
+        description="`likely`, `unsure`, or `nothing` where the question is foreign to what is stored; `text` says so, "
+        "too, unless it is `likely`. The results are there in any case",
+    )
     graph: AnswerGraph
     text: str = Field(description="Ready to paste into a prompt; never longer than the budget")
     took_ms: dict[str, float]

@@ -61,7 +61,7 @@ class FoundItems:
     """The items found for a question, best first, the channels' hits, and what they say of the question.
 
     ``similarity`` compares texts with the question, ``find_phrase`` finds passages by words. ``wrapped_query`` is the
-    question in the wording that was embedded.
+    question in the wording that was embedded, ``lexical_ceiling`` the BM25 score of a text with all its words.
     """
 
     candidates: Sequence[Candidate]
@@ -71,6 +71,7 @@ class FoundItems:
     similarity: QuerySimilarity
     find_phrase: PhraseSearch
     wrapped_query: str
+    lexical_ceiling: float
 
 
 async def find_items(
@@ -120,7 +121,9 @@ async def _query_of(request: RetrieveRequest, scope: Scope, ports: RetrievalPort
     frequencies = TermFrequencies()
     if terms.indices:
         frequencies = await ports.graph.frequencies(scope.tenant, scope.contexts, terms.indices)
-    query = ItemQuery(request.query, weighted(terms, frequencies), channels, is_named, request.limit)
+    weights = weighted(terms, frequencies)
+    ceiling = sparse.ceiling(weights, terms)
+    query = ItemQuery(request.query, weights, channels, is_named, request.limit, ceiling)
     return query, frequencies
 
 
@@ -144,7 +147,14 @@ def _found(
         similarity = VectorSimilarity(ports.vectors, state.vector.vector, query.terms, rarity(terms, frequencies))
     wrapped = state.vector.wrapped
     return FoundItems(
-        result.candidates, result.wave, decision, state.intent, similarity, _phrase_search(ports, state), wrapped
+        result.candidates,
+        result.wave,
+        decision,
+        state.intent,
+        similarity,
+        _phrase_search(ports, state),
+        wrapped,
+        query.ceiling,
     )
 
 
