@@ -23,7 +23,7 @@ from vicw_retrieval.ranking.fusion import GRAPH, Candidate, choose
 from vicw_retrieval.refine.asker_boost import asker_names, is_about_asker, prefer_asker
 from vicw_retrieval.refine.cross_encoder import RERANK, Reranked, rerank
 from vicw_retrieval.refine.current_first import CURRENT, prefer_current
-from vicw_retrieval.refine.importance import prefer_important
+from vicw_retrieval.refine.importance import keep_important, prefer_important
 from vicw_retrieval.refine.later_first import LATER, InTime, StatementPair, TimeWanted, prefer_later
 from vicw_retrieval.refine.near_duplicates import cover, merge_duplicates, read_texts
 from vicw_retrieval.refine.recency import RECENT, prefer_recent
@@ -92,7 +92,7 @@ async def refine(
     if request.channels is None and ports.settings.system_below:
         candidates = await _people_first(question, candidates, request.limit, ports, stages)
     if request.channels is None:
-        candidates = prefer_important(candidates, request.limit, ports.settings.importance_weight)
+        candidates = prefer_important(candidates, ports.settings.importance_weight)
     is_profile = False
     if request.channels is None and ports.settings.profile and asks_for_profile(request.query):
         candidates = await _put_profile_first(question, candidates, request.limit, ports, stages)
@@ -107,12 +107,15 @@ async def refine(
         travels = scope.as_of is not None or scope.known_at is not None
         wanted = _wanted(request.query, time, ports.settings.later_first, asks_now and not travels)
         in_time = await _prefer_later(question, candidates, wanted, request.limit, ports, stages)
+    ordered = in_time.candidates
+    if request.channels is None and ports.settings.importance_weight and not is_profile:
+        ordered = keep_important(ordered, request.limit)
     shares = {} if is_profile else found.decision.apart
     # One ranking would mix what has nothing in common but a word.
     top = (
-        choose_apart(in_time.candidates, found.wave, shares, request.limit)
+        choose_apart(ordered, found.wave, shares, request.limit)
         if shares
-        else choose(in_time.candidates, found.wave, request.limit)
+        else choose(ordered, found.wave, request.limit)
     )
     associates: Sequence[tags.Associate] = ()
     if ports.settings.associates and request.channels is None and request.expand.hops > 0:

@@ -7,7 +7,7 @@ import pytest
 from support.answers.explanation import Explained
 from support.stores.memory import Memory
 from vicw_retrieval.ranking.fusion import Candidate
-from vicw_retrieval.refine.importance import prefer_important
+from vicw_retrieval.refine.importance import keep_important, prefer_important
 from vicw_shared.clock import now
 from vicw_shared.model import Label
 from vicw_shared.ports import ItemRef
@@ -19,7 +19,7 @@ def candidate(uid: str, score: float, importance: float | None = None) -> Candid
 
 
 def order(candidates: list[Candidate], limit: int = 10, weight: float = 0.15) -> list[str]:
-    return [one.key for one in prefer_important(candidates, limit, weight)]
+    return [one.key for one in keep_important(prefer_important(candidates, weight), limit)]
 
 
 @pytest.mark.parametrize(
@@ -39,14 +39,14 @@ def test_importance_does_not_decide_a_clear_difference() -> None:
 
 def test_without_importance_or_weight_nothing_changes() -> None:
     plain = [candidate("a", 2.0), candidate("b", 1.9)]
-    assert prefer_important(plain, 10, 0.15) == plain
+    assert prefer_important(plain, 0.15) == keep_important(plain, 1) == plain
     weighty = [candidate("a", 2.0), candidate("b", 1.9, 1.0)]
-    assert prefer_important(weighty, 10, 0.0) == weighty
+    assert prefer_important(weighty, 0.0) == weighty
 
 
 def test_an_important_one_takes_a_place_from_lesser_ones_if_it_fits_half_as_well() -> None:
     crowd = [candidate(f"c{n}", 2.0 - n / 100) for n in range(12)]
-    fitting, unfitting = candidate("x", 1.1, 0.9), candidate("y", 0.9, 1.0)
+    fitting, unfitting = candidate("x", 1.1, 0.9), candidate("y", 0.6, 1.0)
     assert order([*crowd, fitting, unfitting], limit=4)[:4] == ["c0", "c1", "c2", "x"]
     assert order([*crowd, fitting], limit=1)[:1] == ["c0"], "half of the places at most"
     many = [candidate(f"x{n}", 1.1 - n / 100, 0.9) for n in range(8)]
