@@ -1,15 +1,19 @@
 """The extractor of English: statements, names, agents and causes by rules, and noun phrases.
 
-In other languages only statements, names and dates are reliable.
+In other languages only statements, names and times are reliable. A sentence that gives a time is a statement even if no
+rule of English finds a verb in it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import cached_property
 
+from vicw_core.language.times.expressions import TimeExpression
 from vicw_core.language.times.reader import times_in
 from vicw_english.agents import agents_of, is_person
 from vicw_english.causes import Cause, causes_in
@@ -35,6 +39,8 @@ _MOVED = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """Something was moved to a day: one that is still to come, although the sentence is in the past tense."""
+_WORDS = re.compile(r"[^\W\d_]{2}")
+"""A word, also of a language that is written without spaces."""
 _BACK_REFERENCES = frozenset({"that", "this", "it", "which"})
 _MIN_WORDS = 3
 _DATE_WIDTHS = {"year": 4, "month": 7}
@@ -100,10 +106,11 @@ class _TextExtractor:
         sentence = self._sentences[number]
         names = {name: self._add_name(name, sentence.words) for name in names_in(sentence, self._words)}
         mentioned = list(dict.fromkeys(names.values()))
-        if not _is_statement(sentence, names):
+        time = self._time_of(number)
+        if time is None and not _is_statement(sentence, names):
             yield from (ExtractedRelation(ITEM, "MENTIONS", key, "rules:name") for key in mentioned)
             return
-        statement = self._add_statement(number, mentioned)
+        statement = self._add_statement(number, mentioned, time)
         yield from (ExtractedRelation(statement, "MENTIONS", key, "rules:name") for key in mentioned)
         events: list[ExtractedEvent] = []
         if cause is not None:
@@ -129,18 +136,34 @@ class _TextExtractor:
             self._entities[kind, fold_case(name)] = replace(entity, guess=guess)
         return entity.key
 
-    def _add_statement(self, number: int, mentioned: list[str]) -> str:
-        """Add the sentence as a statement; its time is the first time expression in it."""
-        span = self._sentences[number].span
-        text = self._source.text[span.start : span.end]
+    def _time_of(self, number: int) -> tuple[TimeExpression, str] | None:
+        """Return the first time that a sentence gives, in UTC, and its date in the zone of the teller; None: no time.
+
+        A sentence of nothing but a time tells of nothing: None, too.
+        """
+        text = self._text_of(number)
         ahead = True if _MOVED.search(text) else None
-        time = next(times_in(text, self._source.at, ahead=ahead, day_first=self._source.day_first), None)
-        if time is not None:
-            date = time.start.date().isoformat()[: _DATE_WIDTHS.get(time.precision, _DATE_WIDTH)]
+        for time in times_in(text, self._source.at, ahead=ahead, day_first=self._source.day_first):
+            with suppress(OverflowError):  # in UTC it is outside of the years 1 to 9999
+                in_utc = replace(time, start=time.start.astimezone(UTC), end=time.end.astimezone(UTC))
+                date = time.start.date().isoformat()[: _DATE_WIDTHS.get(time.precision, _DATE_WIDTH)]
+                return (in_utc, date) if _WORDS.search(text[: time.begins] + text[time.ends :]) else None
+        return None
+
+    def _text_of(self, number: int) -> str:
+        span = self._sentences[number].span
+        return self._source.text[span.start : span.end]
+
+    def _add_statement(self, number: int, mentioned: list[str], told: tuple[TimeExpression, str] | None) -> str:
+        """Add the sentence as a statement of a time."""
+        span, text = self._sentences[number].span, self._text_of(number)
+        when: tuple[datetime, ...] = ()
+        if told is not None:
+            time, date = told
+            when = (time.start, time.end)
             where = Span(span.start + time.begins, span.start + time.ends)
             mentioned.append(self._add_entity(date, Label.CONCEPT, "date", "date", where))
         key = self._statements[number] = f"statement {number}"
-        when = (time.start, time.end) if time is not None else ()
         self._extraction.events.append(ExtractedEvent(key, text, STATEMENT, span, *when))
         return key
 

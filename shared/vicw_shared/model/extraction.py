@@ -122,7 +122,7 @@ class TextExtraction:
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """A text to extract from, with its time (UTC), its speaker and its title, if known.
+    """A text to extract from, with its time in the zone of the teller, its speaker and its title, if known.
 
     ``day_first`` is the order of day and month in dates with slashes that the text leaves open; None: its language's.
     """

@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from vicw_shared.model import Label, Sensitivity
 from vicw_shared.text import flaw
-from vicw_shared.wire.base import Id, Message, Prose, RawText, StrictBool, StrictInt, Timestamp, Unit
+from vicw_shared.wire.base import Id, Message, Prose, RawText, StrictBool, StrictInt, Timestamp, Unit, ZonedTimestamp
 from vicw_shared.wire.extraction import Extraction
 from vicw_shared.wire.knowledge import LinkProblem, PageRef
 
@@ -85,7 +85,9 @@ class Item(Message):
         description="Your id of the speaking user. The user is then identified with the speaker, and sees items "
         "about that person as a viewer",
     )
-    timestamp: Timestamp | None = Field(None, description="When it happened")
+    timestamp: ZonedTimestamp | None = Field(
+        None, description='When it happened. "Yesterday" in the text is a day of the zone of its offset'
+    )
     flow_id: Id | None = Field(None, description="Logical thread; default: the request's")
     flow_step: Annotated[StrictInt, Field(ge=-(2**53), le=2**53)] | None = Field(
         None, description="Your own position in the flow; orders NEXT"

@@ -207,3 +207,45 @@ def test_a_name_that_begins_inside_a_word_does_not_fail_the_extraction(rules: En
 def test_entities_are_classified_as_persons_or_plain_names(rules: EnglishExtractor, text: str, guess: str) -> None:
     guesses = {thing.guess for thing in extract_text(rules, text).entities if thing.name != "Porto"}
     assert guesses == {guess}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Dentist yesterday.",
+        "Gestern habe ich den Zaun gestrichen.",
+        "Hier, j'ai repeint la clôture.",
+        "Ayer pinté la cerca.",
+        "Ieri ho dipinto la staccionata.",
+        "Ontem pintei a cerca.",
+        "昨天我刷了篱笆。",
+        "昨日、柵を塗った。",
+    ],
+)
+def test_a_sentence_with_a_time_is_a_statement_in_every_language_of_times(rules: EnglishExtractor, text: str) -> None:
+    (said,) = statements(extract_text(rules, text))
+    assert (said.text, said.at, said.until) == (text, AT.replace(day=19, hour=0), AT.replace(hour=0))
+
+
+@pytest.mark.parametrize("text", ["Yesterday.", "2026-01-19", "5.1.2026:"])
+def test_a_time_alone_is_no_statement(rules: EnglishExtractor, text: str) -> None:
+    assert statements(extract_text(rules, text)) == []
+
+
+def test_a_stated_day_is_one_of_the_zone_of_the_teller(rules: EnglishExtractor) -> None:
+    at = datetime.fromisoformat("2026-01-20T07:30:00+09:00")
+    (reading,) = rules.extract([SourceText("Yesterday I painted the fence.", at, "Mio")])
+    (said,) = statements(reading)
+    assert said.at == datetime.fromisoformat("2026-01-19T00:00:00+09:00")
+    assert said.at is not None
+    assert said.at.tzinfo is UTC
+    assert "2026-01-19" in {entity.name for entity in reading.entities}
+
+
+@pytest.mark.parametrize("year", [1, 9999])
+def test_a_day_that_utc_has_not_is_no_time(rules: EnglishExtractor, year: int) -> None:
+    zone = "+09:00" if year == 1 else "-09:00"
+    day = f"{year:04}-01-01" if year == 1 else f"{year:04}-12-31"
+    source = SourceText("Today I painted the fence.", datetime.fromisoformat(f"{day}T12:00:00{zone}"), "Mio")
+    (said,) = statements(rules.extract([source])[0])
+    assert said.at is None

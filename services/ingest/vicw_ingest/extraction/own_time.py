@@ -40,7 +40,7 @@ _LOG = re.compile(
 
 
 def own_time(item: Item, now: datetime) -> datetime | None:
-    """Return the time that an item without a timestamp and a speaker gives itself, in UTC; None if it gives none.
+    """Return the time that an item without a timestamp and a speaker gives itself, in its own zone; None if none.
 
     A log line's or a mail's is exact, to what it says; UTC where it names no zone. A note, page or section whose path,
     title or heading is a day has that day's noon.
@@ -50,7 +50,8 @@ def own_time(item: Item, now: datetime) -> datetime | None:
     text = item.text[:_READ_CHARS]
     with suppress(ValueError, OverflowError):  # the 30th of February; the 25th hour
         if (at := _logged(text, now) or _mailed(text)) is not None:
-            return at.astimezone(UTC)
+            at.astimezone(UTC)  # is a time that can be stored
+            return at
     return next(_days(item, text, now), None)
 
 

@@ -7,7 +7,7 @@ import json
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 
 from vicw_ingest.extraction.code.commits import parse_commit
 from vicw_ingest.extraction.item_text import authored_commit, commit_date, is_commit
@@ -120,7 +120,7 @@ def _draft(
         name=item.name or _subject(item) or item.speaker or headline(item.text),
         domain=domain,
         flow_id=flow_id,
-        timestamp=timestamp,
+        timestamp=timestamp.astimezone(UTC) if timestamp is not None else None,
         passages=cutter.passages(item, domain),
         content_hash=content_hash,
         verbatim=is_verbatim(item.speaker, subtype, domain),
@@ -145,6 +145,8 @@ def headline(text: str) -> str:
 
 def _hash(item: Item, flow_id: str | None, domain: str) -> str:
     """Return the SHA-256 of all fields that the caller gave. A field with its default counts as not given."""
+    if item.timestamp is not None:  # the same instant of another zone is the same
+        item = item.model_copy(update={"timestamp": item.timestamp.astimezone(UTC)})
     given = item.model_dump(mode="json", exclude={"id", "flow_id"}, exclude_defaults=True)
     canonical_json = json.dumps([given, flow_id, domain], sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(canonical_json.encode()).hexdigest()

@@ -66,7 +66,10 @@ def _span(named: NamedTime, zone: tzinfo) -> str:
 
 def _moment(at: datetime, zone: tzinfo) -> str:
     local = in_zone(at, zone)
-    return _day(at) if at.time() == _MIDNIGHT else format_minute(local, zone)
+    for day in (local, at):  # a day of the asker's zone, or of that of whoever told of it by UTC
+        if day.time() == _MIDNIGHT:
+            return _day(day)
+    return format_minute(local, zone)
 
 
 def _day(at: datetime) -> str:

@@ -1,19 +1,11 @@
-"""Words of a question that select nothing: what is left beside them does."""
+"""Words of a question that select nothing, in any one language: what is left beside them does."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 
-_GENERIC = frozenset(
-    "a about again all an and any anything are at back been between brief by can change changed changes chat chats "
-    "conversation conversations could did discuss discussed discussing discussion do does doing done during event "
-    "events everything exactly for from had happen happened happening happens has have having i in is it last list me "
-    "memories memory mention mentioned message messages occur occurred of on our ours over past please recall recap "
-    "remember remind s said say session sessions show so some something speak spoke spoken summarise summarize "
-    "summary talk talked talking tell that the there these thing things this those to told topic topics up us was we "
-    "were what which with would you your yours".split()
-)
-
+from vicw_core.language.times.vocabulary import Language, language, languages
 
 _PHRASES = re.compile(
     r"\b(?:go(?:ing)?|went)\ on\b|\btook\ place\b|\bgive\ me\b|\bcame\ up\b"
@@ -28,6 +20,21 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 
 
 def selects_more(rest: str) -> bool:
-    """Return whether the rest of a question, without its times, has a word that selects."""
-    words = _WORD.findall(_PHRASES.sub(" ", rest).lower())
-    return any(word.replace("’", "'").removesuffix("'s") not in _GENERIC for word in words)
+    """Return whether the rest of a question, without its times, has a word that selects.
+
+    It has none if all are generic in one language: of several at once, "war" would select nothing in English.
+    """
+    rest = _PHRASES.sub(" ", rest).lower()
+    words = [word.replace("’", "'").removesuffix("'s") for word in _WORD.findall(rest)]
+    return bool(words) and not any(_is_generic(one, rest, words) for one in languages())
+
+
+def _is_generic(one: Language, rest: str, words: list[str]) -> bool:
+    if one.characters is not None:
+        return not rest.isascii() and not _WORD.search(_generic_characters(one.code).sub(" ", rest))
+    return all(word in one.generic or all(part in one.generic for part in word.split("'")) for word in words)
+
+
+@cache
+def _generic_characters(code: str) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, sorted(language(code).generic, key=len, reverse=True))) or "(?!)")

@@ -136,7 +136,10 @@ def _between(query: str, first: TimeExpression, second: TimeExpression) -> TimeS
         return None
     start, end = first.start, second.end
     try:
-        if first.yearless and not second.yearless:
+        if first.kind == "ordinal" and second.kind == "date" and " of " not in query[first.begins : first.ends]:
+            start = second.start.replace(day=start.day)  # "between the 3rd and the 6th of June"
+            start = start if start <= second.start else months_on(start, -1)
+        elif first.yearless and not second.yearless:
             start = start.replace(year=second.start.year)
         days = first.precision == "day" and "wd" not in first.kind
         if days and timedelta() < start - second.start < _MONTH:

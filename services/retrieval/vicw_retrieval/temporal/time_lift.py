@@ -72,9 +72,18 @@ def in_time_order(
 
 
 def _instant_of(moment: Moment, reading: TimeAnalysis) -> datetime:
-    """Return when an item happened, the first of its times in the question's spans; the end of time if unknown."""
+    """Return when an item happened: of its times in the question's spans the one at the end asked for.
+
+    The end of time if unknown. A stated time that is told while it goes on ("this morning", at 9:05) had come by then:
+    its middle would be before what was told earlier on that morning.
+    """
     inside = [time for time in moment.times if not reading.spans or confidence_of(reading, time)]
-    return min((middle(time) for time in inside or moment.times), default=END)
+    instants = [
+        moment.at if moment.at is not None and start <= moment.at < end else middle((start, end))
+        for start, end in inside or moment.times
+    ]
+    is_last = reading.order is not None and reading.order.end is OrderEnd.LAST
+    return (max if is_last else min)(instants, default=END)
 
 
 def misleading_last(

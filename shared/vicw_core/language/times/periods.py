@@ -75,7 +75,8 @@ def edge_of(words: MatchedWords, asked: Question) -> Meaning:
         start = asked.today.replace(year=words.value("y1"), month=1, day=1)
         whole = Meaning(start, months_on(start, 12), "year")
     start, end = part_of(whole, str(words.language.value("edge", words.raw["edge"])))
-    return Meaning(start, end, "week" if whole.precision == "month" else "month", yearless=whole.yearless)
+    precision = "day" if end - start <= DAY else "week" if whole.precision == "month" else "month"
+    return Meaning(start, end, precision, yearless=whole.yearless)
 
 
 def _long_period_or_week(name: str, step: int, asked: Question) -> Meaning:

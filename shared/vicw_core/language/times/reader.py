@@ -13,7 +13,7 @@ from datetime import datetime
 from vicw_core.language.times.expressions import TimeExpression
 from vicw_core.language.times.matched import MatchedWords, Meaning, Question
 from vicw_core.language.times.meanings import meaning
-from vicw_core.language.times.refinement import with_hours, with_parts, with_weekdays
+from vicw_core.language.times.refinement import with_hours, with_parts, with_periods, with_weekdays
 from vicw_core.language.times.tense import is_about_future
 from vicw_core.language.times.vocabulary import Language, fold, languages, lowered, patterns
 
@@ -72,7 +72,7 @@ def read_times(
     for time in sorted(found, key=lambda one: (one.begins - one.ends, one.begins))[:_MOST]:
         if all(time.ends <= other.begins or other.ends <= time.begins for other in kept):
             kept.append(time)
-    kept = with_weekdays(text, sorted(kept, key=lambda one: one.begins))
+    kept = with_periods(text, with_weekdays(text, sorted(kept, key=lambda one: one.begins)))
     if kept:
         kept = with_parts(text, kept, spoken)
     return with_hours(text, kept, spoken, asked, hours) if figures or _NOON.search(text) else kept

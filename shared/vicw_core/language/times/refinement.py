@@ -1,4 +1,4 @@
-"""What stands beside a day and narrows it: its weekday, a part of the day, an hour."""
+"""What stands beside a day and narrows it: its weekday, its week or month, a part of the day, an hour."""
 
 from __future__ import annotations
 
@@ -15,9 +15,13 @@ _BETWEEN = re.compile(
     r"[\s,]*(?:(?:on|of|in|at|am|um|vom|von|le|du|el|del|il|del|do|de|em|no|na|a|à|the|das?|dia|día|の|的)[\s,]*)?"
 )
 _WEEKDAY_BESIDE = re.compile(r"[\s,(]*(?:(?:den|dem|the|le|el|il|dia|día)\s)?\s*")
+_OF_PERIOD = re.compile(
+    r"[\s,(]*(?:(?:of|in|on|the|am|im|an|dem|de|du|des|le|la|en|el|del|da|do|na|no|em|il|di|nel|della|の|的)[\s,]*){0,2}"
+)
 _BACK = 40
 _WEEKDAYS = frozenset({"wd_on", "lead_wd", "bare_wd"})
 _DATES = frozenset({"date", "iso", "slash", "dotted", "dashed", "short_dotted", "short_slash", "ordinal"})
+_MONTHS = frozenset({"lead_month", "month_year", "month_which", "period", "year_month"})
 _LONG_DAY = timedelta(hours=26)
 """More than any day has, on the clocks of any zone."""
 _WRITTEN_ALIKE = frozenset({"any", "zh", "ja"})
@@ -38,6 +42,36 @@ def with_weekdays(text: str, times: list[TimeExpression]) -> list[TimeExpression
                 continue
         found.append(time)
     return found
+
+
+def with_periods(text: str, times: list[TimeExpression]) -> list[TimeExpression]:
+    """Return the times, a day and the week or month beside it as one: "last week on Tuesday", "in March on the 5th"."""
+    found: list[TimeExpression] = []
+    for time in times:
+        last = found[-1] if found else None
+        if last is not None and _OF_PERIOD.fullmatch(text, last.ends, time.begins):
+            day = _of_period(last, time) or _of_period(time, last)
+            if day is not None:
+                found[-1] = replace(day, begins=last.begins, ends=time.ends)
+                continue
+        found.append(time)
+    return found
+
+
+def _of_period(period: TimeExpression, day: TimeExpression) -> TimeExpression | None:
+    """Return the day that is of a week or month; None if the two are something else, or there is no such day."""
+    if day.repeats is not None or period.repeats is not None or period.rolling:
+        return None
+    if period.precision == "week" and period.kind == "period" and day.kind in _WEEKDAYS:
+        weeks = timedelta(days=(day.start.date() - period.start.date()).days // 7 * 7)
+        return replace(day, start=day.start - weeks, end=day.end - weeks)
+    if period.precision == "month" and period.kind in _MONTHS and day.kind == "ordinal":
+        try:
+            start = day.start.replace(year=period.start.year, month=period.start.month)
+        except ValueError:  # February 30
+            return None
+        return replace(day, start=start, end=start + (day.end - day.start), yearless=period.yearless)
+    return None
 
 
 def with_parts(text: str, times: list[TimeExpression], spoken: list[Language]) -> list[TimeExpression]:

@@ -60,6 +60,8 @@ class Language:
     """MatchedWords of a text that is about the future; None: the tense of English decides."""
     day_first: bool | None
     """Order of day and month in dates with slashes; None: not known from the language."""
+    generic: frozenset[str]
+    """Words of a question that select nothing beside a time."""
     first: re.Pattern[str] | None
     last: re.Pattern[str] | None
 
@@ -108,6 +110,7 @@ def language(code: str) -> Language:
         frozenset(data.get("strong", ())),
         re.compile(data["future"]) if "future" in data else None,
         data.get("day_first"),
+        frozenset(data.get("generic", "").split()),
         order["first"],
         order["last"],
     )

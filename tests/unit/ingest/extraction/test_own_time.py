@@ -24,8 +24,14 @@ DAY = "2026-04-09T12:00"
 
 def time_of(text: str = "It rained.", **fields: Any) -> str | None:
     at = own_time(Item.model_validate({"text": text, **fields}), NOW)
-    assert at is None or at.utcoffset() == NOW.utcoffset()
-    return f"{at:%Y-%m-%dT%H:%M}" if at is not None else None
+    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M}" if at is not None else None
+
+
+def test_a_mail_keeps_its_zone_in_which_its_days_are_counted() -> None:
+    text = "From: Ida <ida@harbour.example>\nDate: Thu, 9 Apr 2026 07:30:00 +0900\n\nYesterday the crane fell."
+    at = own_time(Item(text=text), NOW)
+    assert at is not None
+    assert at.isoformat() == "2026-04-09T07:30:00+09:00"
 
 
 @pytest.mark.parametrize(

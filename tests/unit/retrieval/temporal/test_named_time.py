@@ -168,3 +168,31 @@ async def test_a_year_on_a_page_is_a_fact_of_it_and_no_time_that_lifts_it(memory
     assert not asked.response.time.nothing, "the page is of that year, too"
     alone = await explained(memory, "What happened in 1986?", query_time=ASKED_AT)
     assert alone.gains("time").keys() == {"film", "seen"}
+
+
+async def test_a_part_of_a_day_that_is_told_while_it_goes_on_is_as_late_as_its_telling(memory: Memory) -> None:
+    broke = {"id": "broke", "text": "The kettle broke.", "speaker": "Ines", "timestamp": "2025-10-06T08:10:00Z"}
+    fixed = {"id": "fixed", "text": "Hugo mended it this morning.", "speaker": "Hugo"}
+    await memory.ingest(fixed | {"timestamp": "2025-10-06T11:50:00Z"}, broke)
+    assert ids(await ask(memory, "What was the first thing in October?"))[:2] == ["broke", "fixed"]
+    assert ids(await ask(memory, "What was the last thing in October?"))[:2] == ["fixed", "broke"]
+
+
+async def test_an_item_of_two_days_is_last_by_the_later_one(memory: Memory) -> None:
+    both = {"id": "both", "text": "On October 2 we lost the key. We found it.", "speaker": "Jon"}
+    await memory.ingest(both | {"timestamp": "2025-10-22T12:00:00Z"})
+    await memory.ingest({"id": "between", "text": "We cut the grass.", "timestamp": "2025-10-12T12:00:00Z"})
+    assert ids(await ask(memory, "What was the last thing in October?"))[0] == "both"
+    assert ids(await ask(memory, "What was the first thing in October?"))[0] == "both"
+
+
+@pytest.mark.parametrize(("offset", "told_of"), [("+09:00", "2025-10-07"), ("Z", "2025-10-06")])
+async def test_yesterday_is_a_day_of_the_zone_in_which_it_was_told(memory: Memory, offset: str, told_of: str) -> None:
+    at = "2025-10-08T07:30:00+09:00" if offset != "Z" else "2025-10-07T22:30:00Z"
+    told = {"id": "told", "text": "Yesterday I oiled the bicycle.", "speaker": "Mio", "timestamp": at}
+    assert (await memory.ingest(told)).items[0].status == "created"
+    asked = await ask(memory, f"What did I do on {told_of}?", query_time=f"2025-10-20T12:00:00{offset}")
+    assert asked.time is not None
+    assert len(asked.time.items) == 1
+    again = await memory.ingest(told | {"timestamp": "2025-10-07T22:30:00Z"})
+    assert again.items[0].status == "unchanged", "it is the same instant"

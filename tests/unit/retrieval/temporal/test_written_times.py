@@ -41,6 +41,28 @@ def test_a_written_time_is_its_span(row: dict[str, str]) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "What did we talk about on March 10?",
+        "Was habe ich am 10. März gemacht?",
+        "Qu'est-ce que j'ai fait le 10 mars ?",
+        "¿Qué hice el 10 de marzo?",
+        "Cos'è successo il 10 marzo?",
+        "O que eu fiz no dia 10 de março?",
+        "3月10日我做了什么？",
+        "3月10日に何をしましたか？",
+    ],
+)
+def test_a_question_for_a_day_alone_is_one_in_every_language(query: str) -> None:
+    assert analyse_time(query, NOW).alone
+
+
+@pytest.mark.parametrize("query", ["Which war began on March 10?", "Der Hund am 10. März?", "3月10日的狗呢？"])
+def test_a_word_that_selects_is_seen_in_every_language(query: str) -> None:
+    assert not analyse_time(query, NOW).alone
+
+
 @pytest.mark.parametrize("sentence", NO_TIMES)
 def test_what_only_looks_like_a_time_is_none(sentence: str) -> None:
     analysis = analyse_time(sentence, NOW)
