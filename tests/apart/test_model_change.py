@@ -158,7 +158,7 @@ class Reader(Client):
         newest = self.known[-1]
         answer = self.platform.ask(f"unique{newest} the river", limit=50)
         assert answer.status_code == 200, answer.text
-        assert answer.json()["degraded"] == []
+        assert set(answer.json()["degraded"]) <= {"pending"}
         assert f"i{newest}" in [result["id"] for result in answer.json()["results"]]
 
 

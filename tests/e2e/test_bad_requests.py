@@ -258,7 +258,7 @@ def test_a_valid_request_id_is_returned(http: httpx.Client, given: str, kept: bo
 def test_query_text_is_never_interpreted_as_syntax(http: httpx.Client, query: str) -> None:
     answer = post(http, "/retrieve", {"query": query, "explain": True})
     assert answer.status_code == 200, answer.text
-    assert answer.json()["degraded"] == []
+    assert set(answer.json()["degraded"]) <= {"pending"}
 
 
 def test_a_long_query_is_answered(http: httpx.Client) -> None:

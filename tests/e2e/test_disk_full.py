@@ -65,7 +65,7 @@ def _post(server: Server, path: str, body: dict[str, Any]) -> httpx.Response:
 def _ask(server: Server, query: str, **fields: Any) -> list[str]:
     answer = _post(server, "/retrieve", {"query": query, "expand": {"hops": 0}, **fields})
     assert answer.status_code == 200, answer.text
-    assert answer.json()["degraded"] == []
+    assert set(answer.json()["degraded"]) <= {"pending"}
     return [result["id"] for result in answer.json()["results"]]
 
 

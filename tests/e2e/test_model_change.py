@@ -44,7 +44,7 @@ def remember(server: Server, *numbers: int, **fields: Any) -> httpx.Response:
 def found(server: Server, number: int) -> list[str]:
     body = {"query": f"unique{number}", "channels": ["bm25"], "limit": 1}
     answer = httpx.post(f"{server.url}/retrieve", json=body, timeout=60, trust_env=False).raise_for_status().json()
-    assert answer["degraded"] == []
+    assert set(answer["degraded"]) <= {"pending"}
     return [result["id"] for result in answer["results"]]
 
 

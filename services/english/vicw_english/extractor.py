@@ -41,6 +41,8 @@ _MOVED = re.compile(
 """Something was moved to a day: one that is still to come, although the sentence is in the past tense."""
 _WORDS = re.compile(r"[^\W\d_]{2}")
 """A word, also of a language that is written without spaces."""
+_UNSPACED = re.compile("[\u3040-\u30ff\u4e00-\u9fff]{3}")
+"""A phrase of Chinese or Japanese, which is one word here."""
 _BACK_REFERENCES = frozenset({"that", "this", "it", "which"})
 _MIN_WORDS = 3
 _DATE_WIDTHS = {"year": 4, "month": 7}
@@ -90,11 +92,13 @@ class _TextExtractor:
         self._words = {word.text for sentence in sentences for word in sentence.words}
         self._entities: dict[tuple[str | None, str], ExtractedEntity] = {}
         self._statements: dict[int, str] = {}
+        self._times: list[tuple[TimeExpression, str] | None] = []
         self._extraction = TextExtraction()
 
     def extract(self) -> TextExtraction:
         """Return the extraction of the text."""
         causes = causes_in(self._sentences)
+        self._times = [self._time_of(number) for number in range(len(self._sentences))]
         relations: dict[ExtractedRelation, None] = {}
         for number, cause in enumerate(causes):
             relations.update(dict.fromkeys(self._extract_sentence(number, cause)))
@@ -106,8 +110,9 @@ class _TextExtractor:
         sentence = self._sentences[number]
         names = {name: self._add_name(name, sentence.words) for name in names_in(sentence, self._words)}
         mentioned = list(dict.fromkeys(names.values()))
-        time = self._time_of(number)
-        if time is None and not _is_statement(sentence, names):
+        time = self._times[number]
+        # Beside a sentence with a time each other one counts: it is of the time of telling.
+        if time is None and not _is_statement(sentence, names, is_sure=any(self._times)):
             yield from (ExtractedRelation(ITEM, "MENTIONS", key, "rules:name") for key in mentioned)
             return
         statement = self._add_statement(number, mentioned, time)
@@ -208,11 +213,12 @@ class _TextExtractor:
                 yield ExtractedRelation(agent_key, "INITIATED", event or statement, "rules:subject")
 
 
-def _is_statement(sentence: Sentence, names: Mapping[Name, str]) -> bool:
-    """Return whether a sentence becomes a statement: it has three words, and a verb or a name."""
+def _is_statement(sentence: Sentence, names: Mapping[Name, str], *, is_sure: bool) -> bool:
+    """Return whether a sentence becomes a statement: it has three words, and a verb or a name, or ``is_sure``."""
     words = [word for word in sentence.words if word.text[0].isalnum()]
-    has_content = any(word.tag in {"VERB", "AUX"} for word in words) or bool(names)
-    return len(words) >= _MIN_WORDS and has_content
+    has_content = is_sure or any(word.tag in {"VERB", "AUX"} for word in words) or bool(names)
+    is_long = len(words) >= _MIN_WORDS or (is_sure and any(_UNSPACED.search(word.text) for word in words))
+    return is_long and has_content
 
 
 def _normal_form(name: Name) -> str:

@@ -22,6 +22,7 @@ from datetime import timedelta
 import structlog
 from prometheus_client import Counter
 
+from vicw_core.language.times.date_order import shown_order
 from vicw_ingest.check.service import check
 from vicw_ingest.commit import Committed, ReceiptKeys, commit
 from vicw_ingest.dedup.detector import find_duplicates, without_duplicates
@@ -142,7 +143,7 @@ async def ingest(
     with ingesting("extract"):
         new_texts = without_duplicates(request, duplicates)
         domain = await _domain(new_texts, tenant, ports.graph)
-        extracted = await _extract(new_texts, domain, checked.pages, ports)
+        extracted = await _extract(new_texts, tenant, domain, checked.pages, ports)
         cutter = PassageCutter(ports.settings.chunk_chars)
         await asyncio.to_thread(cutter.cut_ahead, new_texts, domain)
     instant = now()
@@ -174,7 +175,7 @@ async def _domain(request: IngestRequest, tenant: str, graph: GraphStore) -> str
 
 
 async def _extract(
-    request: IngestRequest, domain: str, pages: Mapping[int, KnowledgePage], ports: IngestPorts
+    request: IngestRequest, tenant: str, domain: str, pages: Mapping[int, KnowledgePage], ports: IngestPorts
 ) -> Extracted:
     """Extract by rules from the items that the request's ``extract`` mode selects."""
     if request.extract not in _BY_RULES:
@@ -185,7 +186,8 @@ async def _extract(
         if request.extract in {Extract.RULES, Extract.LLM} or item.extraction is None
     ]
     instant = now()
-    day_first = DAY_FIRST.get(ports.settings.date_order)
+    set_order, dated = DAY_FIRST.get(ports.settings.date_order), [request.items[n].text for n in selected]
+    day_first = await shown_order(ports.graph, tenant, dated, set_order, instant.year)
     sources = [text_of(request.items[n], domain, instant, day_first) for n in selected]
     texts = dict(zip(selected, await extractor.extract(sources, ports.extractor), strict=True))
     linked = {n: with_import_links(page, texts[n]) for n, page in pages.items() if n in texts}

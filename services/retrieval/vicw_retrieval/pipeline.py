@@ -13,6 +13,7 @@ from dataclasses import replace
 import structlog
 from prometheus_client import Counter, Histogram
 
+from vicw_core.language.times.date_order import shown_order
 from vicw_retrieval.access.scope import scope_of
 from vicw_retrieval.access.viewer_identity import with_viewer_identities
 from vicw_retrieval.ports import RetrievalPorts
@@ -21,6 +22,7 @@ from vicw_retrieval.request.engines import Deadline, bounded, cached_graph
 from vicw_retrieval.request.payload_fallback import payload_graph
 from vicw_retrieval.request.stages import StageRun, name_sizes, require_within_limits
 from vicw_retrieval.search.first_wave import FoundItems, find_items
+from vicw_retrieval.search.waiting_passages import PENDING, PENDING_LINE
 from vicw_retrieval.synthesis.expansion import Expanded, MovedError, expand_results
 from vicw_retrieval.synthesis.explanation import explain
 from vicw_retrieval.synthesis.named_time import nothing_line, to_named_time
@@ -73,7 +75,7 @@ async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts)
     if _is_time_travel(request):
         raise UnavailableError("graph", "is down, and only it knows what was true or known at another time")
     public = Audience(context=request.viewer.context if request.viewer is not None else None)
-    without_graph = replace(ports, graph=payload_graph(ports.vectors))
+    without_graph = replace(ports, graph=payload_graph(ports.vectors), outbox=None)
     return await _answer(request, replace(scope, audience=public), without_graph, degraded=("graph",))
 
 
@@ -89,7 +91,8 @@ def _ports_of(request: RetrieveRequest, ports: RetrievalPorts, deadline: Deadlin
     graph = cached_graph(bounded(ports.graph, "graph", deadline, settings.graph_ms, together=True), among)
     words = bounded(ports.words, "graph", deadline, settings.graph_ms) if ports.words is not None else None
     vectors = bounded(ports.vectors, "vectors", deadline, settings.channel_ms)
-    return replace(ports, graph=graph, words=words, vectors=vectors, deadline=deadline)
+    outbox = bounded(ports.outbox, "graph", deadline, settings.graph_ms) if ports.outbox is not None else None
+    return replace(ports, graph=graph, words=words, vectors=vectors, outbox=outbox, deadline=deadline)
 
 
 def _is_time_travel(request: RetrieveRequest) -> bool:
@@ -112,7 +115,8 @@ async def _answer(
     if ports.settings.time_boost:
         with stages.isolate(TIME):  # in the asker's zone: "today" is the asker's day
             asked_at = in_zone(request.query_time or scope.judged_at, request.zone)
-            day_first = DAY_FIRST.get(ports.settings.date_order)
+            set_order = DAY_FIRST.get(ports.settings.date_order)
+            day_first = await shown_order(ports.graph, scope.tenant, [request.query], set_order, asked_at.year)
             time = analyse_time(request.query, asked_at, day_first=day_first)
     found = await find_items(request, scope, time, ports, stages)
     refined = await refine(request, scope, found, time, ports, stages)
@@ -142,7 +146,8 @@ async def _synthesize(
             results = [result.model_copy(update={"flow_step": None}) for result in results]
         meter = TextMeter.of(request.budget)
         named = to_named_time(refined.time, results)
-        note = nothing_line(named, request.zone)
+        notes = (nothing_line(named, request.zone), PENDING_LINE if PENDING in stages.degraded else "")
+        note = "\n".join(filter(None, notes))
         written = write_text(results, items, around, meter, request.template, request.zone, note=note)
         graph = graph_to_wire(results, around)
     degraded = tuple(sorted(set(stages.degraded)))

@@ -8,7 +8,7 @@ from vicw_retrieval.request.engines import CircuitBreaker, Deadline
 from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_runtime.background_throttle import BackgroundThrottle
 from vicw_shared.model import EdgeRegistry
-from vicw_shared.ports import DomainCounts, Embedder, GraphStore, Reranker, VectorStore
+from vicw_shared.ports import DomainCounts, Embedder, GraphStore, Outbox, Reranker, VectorStore
 from vicw_shared.settings import LimitSettings, RetrievalSettings
 
 
@@ -20,6 +20,7 @@ class RetrievalPorts:
     text answers, as while rebuilding. Without vectors, ``words`` counts domains, and the graph's full text is the
     only channel of the first wave. A ``reranker``, if any, reorders the first results.
     ``converting``: words of some passages are those of an earlier version, so a search by words may miss them.
+    ``outbox`` knows the passages that no vector search finds yet; None: nobody asks for them.
     ``uses`` counts shown items. ``throttle`` makes background work yield. ``outage`` lives as long as the process.
     """
 
@@ -36,6 +37,7 @@ class RetrievalPorts:
     loading: bool = False
     words: DomainCounts | None = None
     reranker: Reranker | None = None
+    outbox: Outbox | None = None
     uses: UsageCounter | None = None
     throttle: BackgroundThrottle = field(default_factory=BackgroundThrottle)
     deadline: Deadline = field(default_factory=Deadline)

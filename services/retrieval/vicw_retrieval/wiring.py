@@ -52,5 +52,6 @@ class RetrievalWiring(PlatformWiring):
             self.registry,
             converting=indexes.models.converting,
             reranker=self._reranker,
+            outbox=self.engines.graph.outbox,
             uses=self._uses,
         )

@@ -138,6 +138,13 @@ class Outbox(Protocol):
         """Count the Chunks of these items with a missing point or an outdated payload in the vector store."""
         ...
 
+    async def waiting(self, tenant: str, *, contexts: Sequence[str] | None = None, limit: int) -> list[str]:
+        """Return up to ``limit`` live Chunks of these contexts, or all, that wait for their points, in no order.
+
+        One look-up in an index, however many wait elsewhere. Outdated payloads do not count: their points are found.
+        """
+        ...
+
     async def failures(
         self, tenant: str | None, limit: int, *, items: Sequence[str] | None = None
     ) -> list[IndexFailure]:

@@ -200,7 +200,8 @@ class IngestSettings(BaseSettings):
     date_order: DateOrder = Field(
         "auto",
         description="Order of day and month in dates with slashes (3/5/2026) that nothing in the text decides: `dmy`, "
-        "`mdy`, or `auto` (of the language of the text; the month first in English)",
+        "`mdy`, or `auto` (as the tenant's texts show it, else of the language of the text; the month first in "
+        "English)",
     )
     chunk_chars: int = Field(1200, ge=100, description="Target size of a passage, in characters")
     batch: int = Field(64, gt=0, description="Texts sent to the embedder at once")

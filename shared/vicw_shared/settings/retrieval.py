@@ -105,6 +105,17 @@ class RetrievalSettings(BaseSettings):
         True,
         description="Rank current statements before the ones that they replaced, unless the question asks for the past",
     )
+    importance_weight: float = Field(
+        0.15,
+        ge=0,
+        le=1,
+        description="Gain of an item of importance 1, as a share of the best score, where importance .5 gains nothing; "
+        "0: importance does not count",
+    )
+    system_below: bool = Field(
+        True,
+        description="Rank system prompts, tools' messages and schemas below what people said, unless asked for",
+    )
     time_boost: float = Field(
         0.5,
         ge=0,
@@ -124,7 +135,8 @@ class RetrievalSettings(BaseSettings):
     date_order: DateOrder = Field(
         "auto",
         description="Order of day and month in dates with slashes (3/5/2026) that nothing in the question decides: "
-        "`dmy`, `mdy`, or `auto` (of the language of the question; the month first in English)",
+        "`dmy`, `mdy`, or `auto` (as the tenant's texts show it, else of the language of the question; the month first "
+        "in English)",
     )
     chains: int = Field(
         5,

@@ -278,7 +278,8 @@ class RetrieveResponse(Message):
     degraded: tuple[str, ...] = Field(
         (),
         description="Channels and stages that failed, timed out or had incomplete data, sorted. "
-        "With `embedding` the server has just started and still loads its model: full text and the graph answer",
+        "With `embedding` the server has just started and still loads its model: full text and the graph answer. "
+        "With `pending`, memories that the caller may see wait for their vectors and may be missing",
     )
     time: NamedTime | None = Field(None, description="The time that the question names; null: none")
     explain: Explanation | None = None

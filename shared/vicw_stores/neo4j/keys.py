@@ -94,6 +94,8 @@ def derived(node: Node) -> dict[str, object]:
         keys["stated_at"] = stated_at(node)
     if node.label in {Label.CHUNK, Label.CONTEXT}:
         keys["tenant_key"] = tenant_key(node.tenant)
+    if node.label is Label.CHUNK:
+        keys["home"] = home_key(node.tenant, node.context)
     if node.label is Label.CHUNK and node.source_id is not None and LEDGER in node.metadata:
         keys["folded_key"] = item_key(node.tenant, node.context, node.source_id)
     if node.text_key is not None and node.retired_at is None:
@@ -117,7 +119,7 @@ def term_key(tenant: str, text: str, kind: TermKind) -> str:
 
 
 def home_key(tenant: str, context: str) -> str:
-    """Return the key of a context, the second column of the term index."""
+    """Return the key of a context, a column of the indexes of terms and of waiting Chunks."""
     return make_uid(tenant, context)
 
 

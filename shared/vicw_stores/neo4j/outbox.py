@@ -18,7 +18,7 @@ from vicw_shared.ports import Backlog, IndexFailure, PendingKind, PendingPoint, 
 from vicw_shared.telemetry.engines import measured
 from vicw_stores.neo4j.cypher import nodes, outbox, term_counts
 from vicw_stores.neo4j.database import Neo4jDatabase, RunStatement
-from vicw_stores.neo4j.keys import tenant_key
+from vicw_stores.neo4j.keys import home_key, tenant_key
 from vicw_stores.neo4j.rows import is_node, node_of
 from vicw_stores.neo4j.term_counts import merge_records, put_terms, recount
 
@@ -83,6 +83,12 @@ class Neo4jOutbox:
     async def count_unindexed(self, tenant: str, item_uids: Sequence[str]) -> UnindexedCounts:
         (row,) = await self._database.read(outbox.COUNT_UNINDEXED, items=list(item_uids), tenant=tenant)
         return UnindexedCounts(row["waiting"], row["dead"])
+
+    async def waiting(self, tenant: str, *, contexts: Sequence[str] | None = None, limit: int) -> list[str]:
+        homes = [home_key(tenant, context) for context in contexts or ()]
+        query = outbox.waiting(of_contexts=contexts is not None)
+        rows = await self._database.read(query, homes=homes, tenant_key=tenant_key(tenant), limit=limit)
+        return [row["uid"] for row in rows]
 
     async def failures(
         self, tenant: str | None, limit: int, *, items: Sequence[str] | None = None

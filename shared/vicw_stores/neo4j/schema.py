@@ -41,6 +41,7 @@ _INDEXES: dict[str, str] = {
     "vicw_event_stated": "FOR (n:Event) ON (n.tenant, n.context, n.stated_at)",
     "vicw_context_tenant": "FOR (n:Context) ON (n.tenant_key)",
     "vicw_chunk_due": "FOR (n:Chunk) ON (n.tenant_key, n.due)",
+    "vicw_chunk_waiting": "FOR (n:Chunk) ON (n.home, n.due)",
     "vicw_chunk_changed": "FOR (n:Chunk) ON (n.tenant_key, n.changed_at)",
     "vicw_chunk_tries": "FOR (n:Chunk) ON (n.tries)",
     "vicw_unread_due": "FOR (n:Entity) ON (n.unread_of, n.unread_due)",

@@ -71,6 +71,11 @@ class SqliteOutbox:
     async def count_unindexed(self, tenant: str, item_uids: Sequence[str]) -> UnindexedCounts:
         return await self._database.read(lambda c: outbox_rows.count_unindexed(c, tenant, item_uids))
 
+    async def waiting(self, tenant: str, *, contexts: Sequence[str] | None = None, limit: int) -> list[str]:
+        if contexts is not None and not contexts:
+            return []
+        return await self._database.read(lambda c: outbox_rows.find_waiting(c, tenant, contexts, limit))
+
     async def failures(
         self, tenant: str | None, limit: int, *, items: Sequence[str] | None = None
     ) -> list[IndexFailure]:

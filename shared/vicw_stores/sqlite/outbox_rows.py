@@ -103,6 +103,18 @@ def find_due(
     return [seq for seq, _ in chosen], chosen[-1][1] if chosen else last_tenant
 
 
+def find_waiting(connection: sqlite3.Connection, tenant: str, contexts: Sequence[str] | None, limit: int) -> list[str]:
+    """Return live Chunks of these contexts (one at least), or of all, that wait for their points."""
+    of_contexts = "" if contexts is None else f"AND k.context IN ({marks(len(contexts))}) "
+    rows = connection.execute(
+        "SELECT k.uid FROM node k INDEXED BY node_unindexed JOIN outbox o ON o.point = k.uid "  # noqa: S608
+        f"WHERE k.tenant = ? {of_contexts}AND k.label = 'Chunk' AND k.indexed = 0 AND k.retired_at IS NULL "
+        "AND o.due_at IS NOT NULL LIMIT ?",
+        (tenant, *(contexts or ()), limit),
+    )
+    return [unpack(uid) for (uid,) in rows]
+
+
 def find_of_items(
     connection: sqlite3.Connection, items: Sequence[str], limit: int, claimed: Collection[bytes]
 ) -> list[int]:

@@ -304,6 +304,11 @@ MIGRATIONS: tuple[str, ...] = (
         WHERE label = 'Event' AND content_hash IS NULL AND timestamp_inferred = 0 AND timestamp IS NOT NULL
         AND retired_at IS NULL;
     """,
+    # 26: passages without a point, by context.
+    """
+    CREATE INDEX node_unindexed ON node (tenant, context)
+        WHERE label = 'Chunk' AND indexed = 0 AND retired_at IS NULL;
+    """,
 )
 
 

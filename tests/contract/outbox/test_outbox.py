@@ -94,6 +94,29 @@ async def test_a_claimed_passage_includes_its_statements(graph: Graph) -> None:
     assert await graph.audit.point_states(points) == dict.fromkeys(points, False)
 
 
+async def test_what_waits_for_its_point_is_listed_by_context(graph: Graph) -> None:
+    _, chunks = await put_item(graph, "i", passages=2)
+    elsewhere = node("elsewhere", Label.CHUNK, text="elsewhere", context="other")
+    await put(graph, [elsewhere])
+    here = {chunk.uid for chunk in chunks}
+
+    async def listed(contexts: list[str] | None, limit: int = 9) -> set[str]:
+        return set(await graph.outbox.waiting("t", contexts=contexts, limit=limit))
+
+    assert await listed(None) == here | {elsewhere.uid}
+    assert (await listed(["c"]), await listed(["other", "c"])) == (here, here | {elsewhere.uid})
+    assert len(await listed(["c"], limit=1)) == 1
+    assert await listed([]) == await listed(["nowhere"]) == set()
+    assert await graph.outbox.waiting("another", limit=9) == []
+    by_point = {point.point_id: point for point in await claim(graph)}
+    assert await listed(["c"]) == here, "a claim has written nothing yet"
+    await graph.outbox.acknowledge([by_point[chunks[0].uid]])
+    await graph.outbox.postpone([by_point[chunks[1].uid]], seconds=None, error="too long")
+    assert await listed(["c"]) == set(), "one is found, the other given up"
+    await graph.outbox.requeue([chunks[0].uid], PendingKind.PAYLOAD)
+    assert await listed(["c"]) == set()
+
+
 async def test_an_item_is_indexed_when_its_main_passage_is(graph: Graph) -> None:
     first, second = (node(name, Label.CHUNK, text=name) for name in ("first", "second"))
     item = node("item", content_hash="h", qdrant_id=first.uid)

@@ -73,6 +73,7 @@ def statements() -> Iterator[tuple[str, str]]:
             )
     yield "outbox.tenants", outbox.tenants()
     yield from ((f"outbox.backlog {one}", outbox.backlog(of_tenant=one)) for one in (True, False))
+    yield from ((f"outbox.waiting {one}", outbox.waiting(of_contexts=one)) for one in (True, False))
     for of_items in (True, False):
         for of_tenant in (True, False):
             yield f"outbox.failures {of_items} {of_tenant}", outbox.failures(of_items=of_items, of_tenant=of_tenant)

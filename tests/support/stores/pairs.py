@@ -119,7 +119,8 @@ class Side:
     async def retrieve(self, body: dict[str, Any], tenant: str, **settings: Any) -> RetrieveResponse:
         patient = dict.fromkeys(("channel_ms", "graph_ms", "spread_ms"), 20_000)
         read = RetrievalSettings.model_validate(patient | {"graph_weight": TYPED_EDGES} | settings)
-        ports = RetrievalPorts(self.graph, self.vectors, self.embedder, "", LimitSettings(), read, CircuitBreaker())
+        engines = (self.graph, self.vectors, self.embedder)
+        ports = RetrievalPorts(*engines, "", LimitSettings(), read, CircuitBreaker(), outbox=self.graph.outbox)
         return await retrieve(RetrieveRequest.model_validate(body), tenant, ports)
 
     async def find(self, word: str, body: dict[str, Any], tenant: str, now: datetime) -> set[str]:

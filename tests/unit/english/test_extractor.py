@@ -249,3 +249,14 @@ def test_a_day_that_utc_has_not_is_no_time(rules: EnglishExtractor, year: int) -
     source = SourceText("Today I painted the fence.", datetime.fromisoformat(f"{day}T12:00:00{zone}"), "Mio")
     (said,) = statements(rules.extract([source])[0])
     assert said.at is None
+
+
+def test_beside_a_time_every_other_sentence_is_told_at_the_time_of_telling(rules: EnglishExtractor) -> None:
+    said = statements(extract_text(rules, "Three days ago I ran far. My left knee! Ouch."))
+    assert [one.text for one in said] == ["Three days ago I ran far.", "My left knee!"]
+    assert [one.at is None for one in said] == [False, True]
+    assert [one.text for one in statements(extract_text(rules, "昨日、柵を塗った。膝が痛い。"))] == [
+        "昨日、柵を塗った。",
+        "膝が痛い。",
+    ]
+    assert statements(extract_text(rules, "My left knee! Ouch.")) == []

@@ -61,6 +61,8 @@ _OFF: Mapping[str, Mapping[str, Any]] = {
     "bridges": {"entity_hops": 0},
     "time": {"time_boost": 0.0},
     "current first": {"current_first": False},
+    "importance": {"importance_weight": 0.0},
+    "system texts": {"system_below": False},
     "trigger phrases": {"trigger_seeds": 0},
     "people": {"people_match": False},
     "coverage": {"coverage": 0.0},

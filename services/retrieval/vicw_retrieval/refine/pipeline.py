@@ -19,9 +19,11 @@ from vicw_retrieval.ranking.fusion import GRAPH, Candidate, choose
 from vicw_retrieval.refine.asker_boost import asker_names, is_about_asker, prefer_asker
 from vicw_retrieval.refine.cross_encoder import RERANK, Reranked, rerank
 from vicw_retrieval.refine.current_first import CURRENT, prefer_current
+from vicw_retrieval.refine.importance import prefer_important
 from vicw_retrieval.refine.near_duplicates import cover, merge_duplicates, read_texts
 from vicw_retrieval.refine.recency import RECENT, prefer_recent
 from vicw_retrieval.refine.speaker_boost import prefer_speaker
+from vicw_retrieval.refine.system_texts import asks_for_system_texts, people_first, system_keys
 from vicw_retrieval.request.hop_limit import HopLimit
 from vicw_retrieval.request.stages import StageRun
 from vicw_retrieval.search.first_wave import FoundItems
@@ -33,6 +35,7 @@ from vicw_shared.text import fold_case
 from vicw_shared.wire.retrieve import RetrieveRequest
 
 NEAR_DUPLICATES = "near_duplicates"
+SYSTEM_TEXTS = "system_texts"
 TIME = "time"
 _READ_FACTOR = 2
 
@@ -77,6 +80,10 @@ async def refine(
     reranked = None
     if ports.reranker is not None and ports.settings.rerank_top and request.channels is None:
         candidates, reranked = await _rerank(ports.reranker, question, candidates, ports, stages)
+    if request.channels is None and ports.settings.system_below:
+        candidates = await _people_first(question, candidates, request.limit, ports, stages)
+    if request.channels is None:
+        candidates = prefer_important(candidates, request.limit, ports.settings.importance_weight)
     asks_now = not (time.is_over(scope.judged_at) or scope.with_past)
     if ports.settings.current_first and request.channels is None and candidates and asks_now:
         candidates = await _prefer_current(
@@ -165,6 +172,23 @@ async def _merge(
             texts = await read_texts(ports.graph, question.scope, candidates, limit)
             candidates = cover(question.similarity, texts, candidates, limit, share) if share else candidates
             return merge_duplicates(texts, candidates, least) if least else candidates
+    return candidates
+
+
+async def _people_first(
+    question: SpreadContext, candidates: Sequence[Candidate], limit: int, ports: RetrievalPorts, stages: StageRun
+) -> Sequence[Candidate]:
+    """Rank system prompts and schemas of tools below what people said, unless the question asks for such."""
+    if not candidates or asks_for_system_texts(question.text):
+        return candidates
+    graph, scope = question.graph, question.scope
+    with stages.run(SYSTEM_TEXTS):
+        async with asyncio.timeout(ports.deadline.extra_seconds(_READ_FACTOR * ports.settings.graph_ms)):
+            texts = await read_texts(graph, scope, candidates, limit)
+            uids = [one.item.uid for one in candidates if one.key in texts]
+            subtypes = {uid: node.subtype for uid, node in (await graph.nodes(scope.tenant, uids)).items()}
+            system = system_keys(question.text, candidates, subtypes, texts)
+            return people_first(candidates, system, limit)
     return candidates
 
 

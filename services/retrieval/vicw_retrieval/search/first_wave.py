@@ -22,6 +22,7 @@ from vicw_retrieval.ranking.fusion import Candidate, Wave
 from vicw_retrieval.refine.speaker_boost import raise_speaker_votes
 from vicw_retrieval.request.stages import StageRun
 from vicw_retrieval.search.item_search import ItemQuery, ItemSearch, SearchResult, SearchState
+from vicw_retrieval.search.waiting_passages import PENDING, is_waiting
 from vicw_retrieval.temporal.event_items import event_domains
 from vicw_retrieval.temporal.query_analyzer import TimeAnalysis
 from vicw_shared.domains import canonical
@@ -79,7 +80,13 @@ async def find_items(
 
     Raises the channels' errors if none of them answers, and the graph's.
     """
-    query, frequencies = await _query_of(request, scope, ports)
+    # Full text lacks nothing. Asked before the search: what is indexed meanwhile may be missing from it.
+    outbox = ports.outbox if ports.words is None and not ports.vectors_incomplete else None
+    (query, frequencies), lacks_passages = await asyncio.gather(
+        _query_of(request, scope, ports), is_waiting(outbox, ports.graph, scope)
+    )
+    if lacks_passages:
+        stages.degraded.append(PENDING)
     stages.degraded.extend(one.value for one in request.channels or () if one not in query.channels)
     if ports.converting:
         stages.degraded.append(WORDS)

@@ -41,7 +41,8 @@ def phrases_in(query: str, asked_at: datetime, *, day_first: bool | None = None)
 def _phrases(query: str, asked_at: datetime, day_first: bool | None) -> Iterator[TimeExpression]:
     future = is_about_coming(query)
     told = _PAST.search(query) is not None or _UNSPACED.search(query) is not None
-    for time in read_times(query, asked_at, ahead=future, day_first=day_first, hours=told or future):
+    ahead = True if future else False if _ASKS_PAST.match(query) else None  # else the tense of its language decides
+    for time in read_times(query, asked_at, ahead=ahead, day_first=day_first, hours=told or future):
         if time.kind in {"ahead", "dur_ahead"} and not future and query[time.begins :][:3].lower() == "in ":
             continue  # in a question about the past, "in three months" is a duration
         if time.kind == "bare_wd" and not (told or future):

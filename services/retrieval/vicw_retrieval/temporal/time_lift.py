@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from vicw_retrieval.ranking.fusion import Candidate
+from vicw_retrieval.ranking.fusion import Candidate, in_order
 from vicw_retrieval.temporal.order import OrderEnd
 from vicw_retrieval.temporal.query_analyzer import TimeAnalysis
 from vicw_retrieval.temporal.spans import END
@@ -16,6 +16,8 @@ MIN_STRENGTH = 0.5
 """Minimum strength for a gain by time, as a share of the best, whatever the channels found."""
 SURE_ORDER = 0.95
 """Confidence of an order over time, and the highest that counts for the odds."""
+PAGE, PLACES = 10, 3
+"""The first page of results, and how many of its places are those of the best by words alone."""
 LATER = 1e-4
 """Decrease of that minimum from each item to the next: it settles ties."""
 
@@ -61,7 +63,7 @@ def in_time_order(
     best = max((one.score for one in ranked), default=0.0)
     enough = -math.inf if named and reading.by_time else max(MIN_STRENGTH * best, LATER)
     pool = [one for one in ranked if one.score >= enough and (not named or one.key in named)]
-    by_time = sorted(pool, key=lambda one: _instant_of(moments[one.key], reading))
+    by_time = sorted(pool, key=lambda one: _place_in_time(moments[one.key], reading))
     if reading.order.end is OrderEnd.LAST:
         by_time.reverse()
     if named and reading.by_time:
@@ -71,11 +73,13 @@ def in_time_order(
     return [one.raised(time=gains[one.key]) if one.key in gains else one for one in ranked]
 
 
-def _instant_of(moment: Moment, reading: TimeAnalysis) -> datetime:
-    """Return when an item happened: of its times in the question's spans the one at the end asked for.
+def _place_in_time(moment: Moment, reading: TimeAnalysis) -> tuple[bool, datetime]:
+    """Return the place of an item in an order over time: whether it was only announced, and when it was.
 
-    The end of time if unknown. A stated time that is told while it goes on ("this morning", at 9:05) had come by then:
-    its middle would be before what was told earlier on that morning.
+    Of its times in the question's spans the one at the end asked for; the end of time if unknown. What was announced
+    is neither the first nor the last that happened, unless the question is about what is to come. A stated time that
+    is told while it goes on ("this morning", at 9:05) had come by then: its middle would be before what was told
+    earlier on that morning.
     """
     inside = [time for time in moment.times if not reading.spans or confidence_of(reading, time)]
     instants = [
@@ -83,7 +87,29 @@ def _instant_of(moment: Moment, reading: TimeAnalysis) -> datetime:
         for start, end in inside or moment.times
     ]
     is_last = reading.order is not None and reading.order.end is OrderEnd.LAST
-    return (max if is_last else min)(instants, default=END)
+    over = [at for at in instants if moment.at is None or at <= moment.at]
+    announced = not over and not reading.ahead
+    return announced is not is_last, (max if is_last else min)(over or instants, default=END)
+
+
+def keep_places(ranked: Sequence[Candidate], by_words: Sequence[Candidate], limit: int) -> list[Candidate]:
+    """Return the candidates, best first, the best by words on the first page whatever time the question names.
+
+    Of the first ten places the last three are theirs: a wrong day or year annotates, and loses nothing.
+    """
+    page = min(limit, PAGE)
+    own = page * PLACES // PAGE
+    if own == 0 or len(ranked) <= page:
+        return list(ranked)
+    first = list(ranked[: page - own])
+    keys = {one.key for one in first}
+    best = [one.key for one in by_words if one.key not in keys][:own]
+    rest = [one for one in ranked if one.key not in keys]
+    kept = [one for one in rest if one.key in best]
+    low = first[-1].score
+    for place, one in enumerate(kept, start=1):
+        first.append(one.raised(time=max(0.0, low - LATER * place - one.score)))
+    return in_order([*first, *(one for one in rest if one.key not in best)])
 
 
 def misleading_last(

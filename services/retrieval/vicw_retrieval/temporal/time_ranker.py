@@ -26,6 +26,7 @@ from vicw_retrieval.temporal.time_lift import (
     MIN_STRENGTH,
     SURE_ORDER,
     in_time_order,
+    keep_places,
     lift_named,
     misleading_last,
 )
@@ -126,7 +127,10 @@ async def rank_by_time(
     only = bool(named) and reading.by_time
     resolved = replace(resolved, in_time=in_time, only=only, spans=spans, inside=frozenset(inside), nearest=nearest)
     keys = {candidate.key for candidate in ranked}
-    return in_order([*ranked, *(one for one in candidates if one.key not in keys)]), resolved
+    ranked = in_order([*ranked, *(one for one in candidates if one.key not in keys)])
+    if named and not reading.by_time:
+        ranked = keep_places(ranked, candidates, resolved.limit)
+    return ranked, resolved
 
 
 async def _with_windows(question: SpreadContext, resolved: ResolvedTime) -> TimeAnalysis:
@@ -238,7 +242,8 @@ def _moment(one: Candidate, node: Node | None, times: Sequence[PassageTimes], *,
     exact = bool(stated) and all(
         end - start <= _DAY and (moment.at is None or start <= moment.at) for start, end in stated
     )
-    is_told = telling or not exact or any(passage.untimed for passage in times)
+    now = moment.at is not None and any(start <= moment.at < end for start, end in stated)  # "today", told at 3
+    is_told = telling or now or not exact or any(passage.untimed for passage in times)
     return replace(moment, stated=stated, is_told=is_told)
 
 

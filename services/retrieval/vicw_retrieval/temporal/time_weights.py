@@ -20,6 +20,8 @@ BOOST = 0.5
 SURE = 0.5
 """Minimum confidence of a span that names a time."""
 _DAY = timedelta(days=1)
+_PART, _INTO_PART = timedelta(hours=20), timedelta(hours=3)
+"""Less than this is a part of a day: some days have 23 hours."""
 _HALVES_STEPS = 4
 _HALVES_AFTER = timedelta(hours=1)
 
@@ -152,8 +154,9 @@ def lies_in(time: Interval, span: Interval) -> bool:
 
 
 def middle(time: Interval) -> datetime:
-    """Return the instant in the middle."""
-    return time[0] + _length(time) / 2
+    """Return the instant in the middle; of a part of a day at most three hours in: a night is of the day before it."""
+    half = _length(time) / 2
+    return time[0] + (min(half, _INTO_PART) if half < _PART / 2 else half)
 
 
 def _length(time: Interval) -> timedelta:

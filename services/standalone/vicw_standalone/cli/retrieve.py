@@ -92,11 +92,14 @@ def _print_answer(answer: Mapping[str, Any], zone: tzinfo) -> None:
         f"[dim]{count} in {answer['took_ms']['total']:.0f} ms; domain {escape(intent['domain'])} "
         f"({intent['confidence']:.0%} sure by {intent['domain_source']}{narrowed})[/]"
     )
-    degraded = answer.get("degraded", ())
+    degraded = set(answer.get("degraded", ()))
+    if "pending" in degraded:
+        err.print("[yellow]some memories are not indexed yet and may be missing[/]")
+        degraded.remove("pending")
     if "embedding" in degraded:
         err.print("[yellow]found by words alone: the server still loads its embedding model[/]")
     elif degraded:
-        err.print(f"[yellow]left out: {escape(', '.join(degraded))}[/]")
+        err.print(f"[yellow]left out: {escape(', '.join(sorted(degraded)))}[/]")
 
 
 def _print_result(result: Mapping[str, Any], nodes: Mapping[str, Mapping[str, Any]], zone: tzinfo) -> None:

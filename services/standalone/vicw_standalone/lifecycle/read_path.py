@@ -54,6 +54,7 @@ class ReadPath:
             words=graph if index.model == NO_MODEL else None,
             registry=self._registry,
             reranker=self._reranker,
+            outbox=graph.outbox,
             uses=self.uses,
             throttle=throttle,
         )

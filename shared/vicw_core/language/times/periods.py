@@ -40,11 +40,14 @@ def _long_period(name: str, step: int, asked: Question) -> Meaning:
     return Meaning(start, months_on(start, 12), "year")
 
 
-def _in_year(start: datetime, asked: Question, months: int = 12) -> datetime:
-    """Return a time of this year, or the same of the year before or after, as the tense will have it."""
+def _in_year(start: datetime, asked: Question, lasts: int = 0) -> datetime:
+    """Return a time of this year, or the same of the year before or after, as the tense will have it.
+
+    One of ``lasts`` months that goes on is of this year.
+    """
     if asked.ahead:
-        return start if start >= asked.today else months_on(start, months)
-    return start if start <= asked.today else months_on(start, -months)
+        return start if start >= asked.today or months_on(start, lasts) > asked.today else months_on(start, 12)
+    return start if start <= asked.today else months_on(start, -12)
 
 
 def month_of(words: MatchedWords, asked: Question) -> Meaning:
@@ -57,7 +60,7 @@ def month_of(words: MatchedWords, asked: Question) -> Meaning:
     ahead = asked.ahead if step is None else step > 0
     if step == 0:
         ahead = month > asked.today and asked.ahead
-    month = _in_year(month, Question(asked.now, ahead, asked.day_first))
+    month = _in_year(month, Question(asked.now, ahead, asked.day_first), 1)
     if step == 1 and month <= asked.today:
         month = months_on(month, 12)
     return Meaning(month, months_on(month, 1), "month", yearless=True)
@@ -146,7 +149,7 @@ def half_of(words: MatchedWords, asked: Question) -> Meaning:
 
 def _share_of_year(words: MatchedWords, asked: Question, number: int, months: int) -> Meaning:
     start = asked.today.replace(month=months * (number - 1) + 1, day=1)
-    start = start.replace(year=words.value("y")) if "y" in words else _in_year(start, asked)
+    start = start.replace(year=words.value("y")) if "y" in words else _in_year(start, asked, months)
     return Meaning(start, months_on(start, months), "month", yearless="y" not in words)
 
 
@@ -171,7 +174,7 @@ def season_of(words: MatchedWords, asked: Question) -> Meaning:
         start = start.replace(year=words.value("y"))
     else:
         ahead = words.step() > 0 if "whose" in words else asked.ahead
-        start = _in_year(start, Question(asked.now, ahead, asked.day_first))
+        start = _in_year(start, Question(asked.now, ahead, asked.day_first), 3)
     return Meaning(start, months_on(start, 3), "month", LOOSE)
 
 

@@ -37,25 +37,33 @@ _BEFORE_DATE = re.compile(
 _DIGITS_BEHIND = re.compile(r"\d\s*(?:st|nd|rd|th)|\d{4}|\d\W*$", re.IGNORECASE)
 _BEFORE_DAY = re.compile(
     r"\b(?!(?:every|each|any|some|the|an?|this|next|last|of|on|for|to|with|and|or|about|by|like|than|from|between|until"
-    r"|before|after|since|is|named?|call(?:ed)?|first|second|third|fourth|black|good|my|our|his|her|their|your|its)\ )"
+    r"|before|after|since|is|named?|call(?:ed)?|first|second|third|fourth|black|good|his|her|their|your|its)\ )"
     r"[a-z]+\ $"
 )
 """The word before a bare day of the week: not a name, and not a word that makes it another day than the last."""
 _BACK = 40
 _SINCE = re.compile(r"\b(?:since|seit(?: dem)?|depuis(?: le)?|desde(?: el)?)(?: the)?\s+$")
+_UNTIL = re.compile(r"(?<!\w)(?:until|till|bis(?: zu[mr]?)?|jusqu'(?:à|au|en)|hasta(?: el)?|fino al?|até)(?: the)?\s+$")
 _MOST = 64
 """Times of one text that are read."""
 
 
 def read_times(
-    text: str, now: datetime, *, ahead: bool | None = None, day_first: bool | None = None, hours: bool = False
+    text: str,
+    now: datetime,
+    *,
+    ahead: bool | None = None,
+    day_first: bool | None = None,
+    hours: bool = False,
+    told: bool = False,
 ) -> list[TimeExpression]:
     """Return the times of a text in order, seen from ``now``, in whose zone days are counted.
 
     A weekday or a date without a year is the last one that was, or the next one if the text is about the future;
     ``ahead`` says so whatever its words. ``day_first`` is the order of dates with slashes that nothing else decides:
     None takes that of the text's language, the month first in English. ``hours`` reads hours beside no day, too, as
-    hours of today. Never raises for any text.
+    hours of today. ``told``: it is told at ``now``, so that what goes on "until the middle of June" ends afterwards.
+    Never raises for any text.
     """
     written, text = text, lowered(text)
     figures = _FIGURE.search(text) is not None
@@ -67,7 +75,7 @@ def read_times(
     for one in spoken:
         if ahead is None:
             asked = replace(asked, ahead=_is_ahead(one, spoken, text, written))
-        found.extend(_matches(one, text, written, asked))
+        found.extend(_matches(one, text, written, asked, told=told))
     kept: list[TimeExpression] = []
     for time in sorted(found, key=lambda one: (one.begins - one.ends, one.begins))[:_MOST]:
         if all(time.ends <= other.begins or other.ends <= time.begins for other in kept):
@@ -85,7 +93,7 @@ def times_in(
 
     A length up to now ("for three weeks"), times that come again and bounds are left out.
     """
-    for time in read_times(text, now, ahead=ahead, day_first=day_first):
+    for time in read_times(text, now, ahead=ahead, day_first=day_first, told=True):
         if time.confidence >= _SURE and not time.rolling and time.repeats is None:
             yield time
 
@@ -128,7 +136,7 @@ def _is_day_first(text: str, spoken: list[Language], day_first: bool | None) -> 
     return bool(known) and all(known)
 
 
-def _matches(one: Language, text: str, written: str, asked: Question) -> Iterator[TimeExpression]:
+def _matches(one: Language, text: str, written: str, asked: Question, *, told: bool) -> Iterator[TimeExpression]:
     place = 0
     known = patterns(one.code)
     while (match := known.whole.search(text, place)) is not None:
@@ -138,14 +146,17 @@ def _matches(one: Language, text: str, written: str, asked: Question) -> Iterato
             place = match.start() + 1  # a shorter one may begin within
             continue
         place = match.end()  # what is no date (February 30) has none within, either
-        time = _time(one, kind, words, begins, place, _past_after_since(text, begins, asked))
+        time = _time(one, kind, words, begins, place, _seen_from(text, begins, asked, told=told))
         if time is not None:
             yield time
 
 
-def _past_after_since(text: str, begins: int, asked: Question) -> Question:
-    """Return from where a time is seen: one behind "since" is over, whatever the tense."""
-    return replace(asked, ahead=False) if asked.ahead and _SINCE.search(text, max(0, begins - 12), begins) else asked
+def _seen_from(text: str, begins: int, asked: Question, *, told: bool) -> Question:
+    """Return from where a time is seen: one behind "since" is over, one behind "until" to come, whatever the tense."""
+    back = max(0, begins - 12)
+    if asked.ahead and _SINCE.search(text, back, begins):
+        return replace(asked, ahead=False)
+    return replace(asked, ahead=True) if told and not asked.ahead and _UNTIL.search(text, back, begins) else asked
 
 
 def _words(kind: str, match: re.Match[str]) -> tuple[dict[str, str], int]:

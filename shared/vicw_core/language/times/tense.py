@@ -10,7 +10,8 @@ _FUTURE = re.compile(
     re.IGNORECASE,
 )
 _PRESENT = re.compile(
-    r"\b(?:is|are|am|come|comes|starts?|begins?|leaves?|arrives?|opens?|closes?|meets?|visits?|have|has|get|gets)\b",
+    r"\b(?:is|are|am|come|comes|starts?|begins?|leaves?|arrives?|opens?|closes?|meets?|visits?|have|has|get|gets"
+    r"|appointments?|deadlines?|due|reminders?|reservations?|to-?do)\b",
     re.IGNORECASE,
 )
 _PAST = re.compile(

@@ -19,6 +19,7 @@ from vicw_stores.neo4j.cypher.text import HEAD
 
 _BY_UID = seek("k", "Chunk", "uid")
 _BY_DUE = seek("k", "Chunk", "tenant_key, due")
+_BY_HOME = seek("k", "Chunk", "home, due")
 _TENANTS_PER_LOOKUP = 8
 """Tenants looked up in one statement."""
 
@@ -166,6 +167,16 @@ QUEUED = (
     f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid IN $uids AND k.pending IS NOT NULL "
     "AND ($failing OR coalesce(k.tries, 0) = 0) RETURN k.uid AS uid"
 )
+
+
+@cache
+def waiting(*, of_contexts: bool) -> str:
+    """Return ``$limit`` live Chunks without a point: of the contexts ``$homes``, or of ``$tenant_key``."""
+    place = f"{_BY_HOME} WHERE k.home IN $homes" if of_contexts else f"{_BY_DUE} WHERE k.tenant_key = $tenant_key"
+    return (
+        f"MATCH (k:Chunk) {place} AND k.due IS NOT NULL AND k.pending = 'upsert' AND k.retired_at IS NULL "
+        "RETURN k.uid AS uid LIMIT $limit"
+    )
 
 
 @cache

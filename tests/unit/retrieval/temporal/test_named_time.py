@@ -196,3 +196,68 @@ async def test_yesterday_is_a_day_of_the_zone_in_which_it_was_told(memory: Memor
     assert len(asked.time.items) == 1
     again = await memory.ingest(told | {"timestamp": "2025-10-07T22:30:00Z"})
     assert again.items[0].status == "unchanged", "it is the same instant"
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["Who mended the pump in October 2024?", "Who mended the pump on October 9, 2024?"],
+    ids=["month", "day"],
+)
+async def test_a_wrong_year_does_not_lose_what_is_asked_about(memory: Memory, query: str) -> None:
+    def basket(n: int) -> dict[str, Any]:
+        at = f"2024-10-{9 if 'October 9' in query else 1 + n:02}T{n:02}:00:00Z"
+        return {"id": f"n{n}", "text": f"Ida mended basket {n}, who knows why.", "speaker": "Jon", "timestamp": at}
+
+    await memory.ingest(*(basket(n) for n in range(12)), context="diary")
+    kettles = [{"id": f"k{n}", "text": f"A kettle of kind {n} is red.", "speaker": "Jon"} for n in range(60)]
+    mended = {"id": "mended", "text": "The pump runs since Hugo changed its seal.", "speaker": "Jon"}
+    await memory.ingest(*(one | {"timestamp": "2025-10-09T12:00:00Z"} for one in (mended, *kettles)), context="diary")
+    answer = await ask(memory, query, limit=10)
+    assert "mended" in ids(answer)
+    assert all(one is not None and one.startswith("n") for one in ids(answer)[:7]), "what is of the time comes first"
+    assert answer.time is not None
+    assert answer.results[ids(answer).index("mended")].uid not in answer.time.items
+    assert ids(await ask(memory, query, limit=50)).index("mended") < 10
+
+
+async def test_a_wrong_year_of_which_there_is_nothing_is_said_and_changes_nothing(memory: Memory) -> None:
+    await diary(memory)
+    answer = await ask(memory, "What did we rent in October 2024?")
+    assert ids(answer)[0] == "10-02"
+    assert answer.text.startswith("Nothing is known of 2024-10-01 to 2024-10-31. Nearest after it: 2025-09-28")
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "query"),
+    [
+        ("Ate eel at the harbour tonight.", "2025-10-08T23:15:00Z", "What did we do on October 8?"),
+        ("Last night I dreamt of whales.", "2025-10-09T07:00:00Z", "What did I do on October 8?"),
+        ("Today the pump failed.", "2025-10-08T03:12:00Z", "What happened on October 8 between 3 and 4 am?"),
+        ("2025-10-08 03:12:44 ERROR pump: no water", "2025-10-08T03:12:44Z", "What failed on October 8 at 3 am?"),
+        ("Three days ago I ran far. My knee.", "2025-10-11T21:30:00Z", "What did I do on October 8?"),
+        ("Three days ago I ran far. My left knee.", "2025-10-08T21:30:00Z", "What hurt after 9pm on October 8?"),
+    ],
+)
+async def test_a_part_of_a_day_is_of_the_day_and_of_the_hour_of_its_telling(
+    memory: Memory, text: str, at: str, query: str
+) -> None:
+    await diary(memory)
+    await memory.ingest({"id": "told", "text": text, "speaker": "Jon", "timestamp": at}, context="diary")
+    answer = await ask(memory, query)
+    assert ids(answer)[0] == "told"
+    assert answer.time is not None
+    assert answer.time.items == (answer.results[0].uid,)
+
+
+async def test_what_was_announced_is_not_the_first_that_happened(memory: Memory) -> None:
+    announced = {"id": "announced", "text": "The keys come on October 1.", "speaker": "Jon"}
+    await memory.ingest(announced | {"timestamp": "2025-09-15T12:00:00Z"}, context="diary")
+    await diary(memory)
+    assert ids(await ask(memory, "What was the first thing we did in October?"))[0] == "10-02"
+    assert ids(await ask(memory, "What was the last thing we did in October?"))[0] == "10-21"
+
+
+@pytest.mark.parametrize(("query", "first"), [("most recent entry", "10-21"), ("the earliest note", "09-28")])
+async def test_an_entry_is_no_word_to_search_for(memory: Memory, query: str, first: str) -> None:
+    await diary(memory)
+    assert ids(await ask(memory, query))[0] == first

@@ -167,6 +167,11 @@ def test_times_at_the_ends_of_the_calendar_raise_nothing(year: int) -> None:
         ("On the 5th I sold the bike.", "2026-03-05", "day"),
         ("The plumber comes on 4/2/2026.", "2026-04-02", "day"),
         ("We met yesterday at 3pm.", "2026-03-17T15:00", "minute"),
+        ("Dentist appointment on Friday at 10:30.", "2026-03-20T10:30", "minute"),
+        ("I cancelled the appointment on Friday.", "2026-03-13", "day"),
+        ("She said to rest until the end of March.", "2026-03-21", "week"),
+        ("The shop was closed until Monday.", "2026-03-23", "day"),
+        ("Am Morgen des 11. März regnete es.", "2026-03-11T05:00", "part"),
     ],
 )
 def test_texts_are_read_by_the_same_reader(text: str, start: str, precision: str) -> None:

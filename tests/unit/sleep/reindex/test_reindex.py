@@ -14,6 +14,7 @@ from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import Memory, open_memory, settings_for
 from support.stores.reindexed import open_reindexing, reindexed
 from vicw_ingest.index.service import Indexer
+from vicw_retrieval.search.waiting_passages import PENDING
 from vicw_runtime.indexes import Index, Indexes
 from vicw_shared.errors import InvalidInputError, ModelMismatchError, StateConflictError, UnavailableError
 from vicw_shared.ports import Lane, ModelChange, ModelIdentity, Models, Point
@@ -89,7 +90,7 @@ async def test_the_model_is_changed_while_items_are_stored_and_found(store: Path
                 wanted = known[number % len(known)]
                 answer = await memory.retrieve(f"unique{wanted}", limit=3)
                 assert [result.id for result in answer.results][:1] == [f"i{wanted}"]
-                assert answer.degraded == ()
+                assert set(answer.degraded) <= {PENDING}, "what is stored meanwhile waits"
                 number += 7
                 await asyncio.sleep(0)
 

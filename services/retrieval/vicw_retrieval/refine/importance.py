@@ -1,0 +1,50 @@
+"""Importance among what is alike: of results that fit a question about equally well, the more important comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from vicw_retrieval.ranking.fusion import Candidate, in_order
+from vicw_shared.model.triggers import DEFAULT_IMPORTANCE
+
+IMPORTANCE = "importance"
+_CANDIDATES = 200
+"""Candidates that are compared, the best."""
+_ALIKE = 0.5
+"""Minimum strength, as a share of the best, of what gets a place for its importance."""
+
+
+def prefer_important(candidates: Sequence[Candidate], limit: int, weight: float) -> list[Candidate]:
+    """Return the candidates in their new order, by how much their importance differs from the usual one.
+
+    Importance 1 gains ``weight`` of the best strength, 0 loses it: a tie is decided, a clear difference is not. Then
+    items of more than usual importance that fit at least half as well as the best take the last of the ``limit`` places
+    from less important ones, half of the places at most. Without ``weight`` or importance nothing changes.
+    """
+    first, rest = candidates[:_CANDIDATES], candidates[_CANDIDATES:]
+    best = max((one.strength for one in first), default=0.0)
+    if not (weight and best) or all(_excess(one) == 0 for one in first):
+        return list(candidates)
+    scale = weight * best / (1 - DEFAULT_IMPORTANCE)
+    alike = [one for one in first if _excess(one) > 0 and one.strength >= _ALIKE * best]
+    ordered = in_order(one.raised(importance=scale * _excess(one)) if _excess(one) else one for one in first)
+    return [*_with_places(ordered, {one.key for one in alike}, limit), *rest]
+
+
+def _excess(candidate: Candidate) -> float:
+    """Return by how much an item's importance differs from the usual one, in [-.5, .5]."""
+    importance = candidate.item.importance
+    return 0.0 if importance is None else importance - DEFAULT_IMPORTANCE
+
+
+def _with_places(ordered: Sequence[Candidate], important: Collection[str], limit: int) -> list[Candidate]:
+    """Return the candidates with the ``important`` ones (keys) in the places of the last others."""
+    late = sorted((one for one in ordered[limit:] if one.key in important), key=_excess, reverse=True)
+    last = ordered[:limit][::-1]
+    moved: dict[str, float] = {}
+    for one in late[: limit // 2]:
+        lesser = next((other for other in last if other.key not in moved and _excess(other) < _excess(one)), None)
+        if lesser is None:
+            break
+        moved |= {one.key: lesser.score - one.score, lesser.key: one.score - lesser.score}
+    return in_order(one.raised(importance=moved[one.key]) if one.key in moved else one for one in ordered)
