@@ -1,4 +1,4 @@
-"""``vicw bench``: recall of the evidence, speed, quality of extraction, and cases with their right answers."""
+"""``vicw bench``: recall of the evidence, relevance, speed, quality of extraction, and cases with right answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ JsonOption = Annotated[Path | None, typer.Option("--json", help="Write all measu
 ModelOption = Annotated[str | None, typer.Option(help="Embedding model. \\[or VICW_EMBEDDING_MODEL]")]
 
 
-app = typer.Typer(help="Measure: fidelity, speed, the write path, extraction, cases.", no_args_is_help=True)
+app = typer.Typer(help="Measure: fidelity, relevance, speed, the write path, extraction, cases.", no_args_is_help=True)
 
 
 @app.command()
@@ -71,6 +71,26 @@ def fidelity(
         retrieve_url=retrieve_url,
         model=model,
     )
+
+
+@app.command()
+def relevance(
+    data: Annotated[Path, typer.Option(help="Folder of sets (docs/bench.md).", exists=True, file_okay=False)],
+    sets: Annotated[str | None, typer.Option(help="Only these sets, separated by commas.", metavar="A,B")] = None,
+    store: StoreOption = None,
+    fit: Annotated[
+        Path | None, typer.Option(help="Write the constants that these sets give to this file.", dir_okay=False)
+    ] = None,
+    json_file: JsonOption = None,
+    model: ModelOption = None,
+) -> None:
+    """Measure whether relevance tells if the evidence of a question is stored, and fit its constants for a model.
+
+    Each set is stored three times: with all items, and without the evidence of either half of its questions.
+    """
+    from vicw_bench import runs
+
+    runs.relevance(data, sets, store, fit, json=json_file, model=model)
 
 
 @app.command()

@@ -16,6 +16,7 @@ from vicw_bench.fidelity.evidence import EvidenceReport
 from vicw_bench.fidelity.measure import NOTICEABLE, Measured, SetReport
 from vicw_bench.fidelity.pooled import Separation
 from vicw_bench.metrics import Scores
+from vicw_bench.relevance.run import FIGURES, RelevanceScores, mean
 from vicw_bench.speed.ingest import IngestReport
 from vicw_bench.speed.retrieve import SpeedReport
 
@@ -48,6 +49,22 @@ def fidelity_table(reports: Sequence[SetReport], *, categories: bool = False) ->
                 _add_categories(table, way)
         if len(report.ways) > 1:
             table.add_section()
+    return table
+
+
+def relevance_table(rows: Mapping[str, Mapping[str, RelevanceScores]]) -> Table:
+    """Return one row a set for each kind of constants, and their means."""
+    columns = ("AUROC foreign", "AUROC left out", "likely", "nothing", "nothing, foreign", "recall lost")
+    table = Table("constants", "set", *columns)
+    for column in table.columns[2:]:
+        column.justify = "right"
+    for label, scores in rows.items():
+        means = {"mean": mean(scores.values())} if len(scores) > 1 else {}
+        for number, (name, of_set) in enumerate({**scores, **means}.items()):
+            values = [getattr(of_set, figure) for figure in FIGURES]
+            cells = ["–" if math.isnan(value) else f"{value:.3f}" for value in values[:-1]]
+            table.add_row(label if number == 0 else "", name, *cells, f"{values[-1]:.4f}")
+        table.add_section()
     return table
 
 
@@ -115,7 +132,7 @@ def caveat_lines(reports: Sequence[SetReport]) -> list[str]:
 
 def separation_table(rows: Sequence[Separation], *, categories: bool = False) -> Table:
     """Return one row a set, the last for all; with ``categories`` one more for each category."""
-    counts = ("queries", "foreign slots", "of", "share", "narrowed", "wrongly")
+    counts = ("queries", "foreign slots", "of", "share", "narrowed", "wrongly", "ambiguous")
     table = Table("pooled", *counts, "R@10 no domain", "R@10 domain given", "lost")
     for column in table.columns[1:]:
         column.justify = "right"
@@ -129,7 +146,14 @@ def separation_table(rows: Sequence[Separation], *, categories: bool = False) ->
 def _separation_cells(row: Separation) -> list[str]:
     counts = (row.questions, row.foreign, row.slots)
     recalls = (f"{row.recall_open:.3f}", f"{row.recall_given:.3f}", f"{row.lost:+.3f}")
-    return [*map(str, counts), f"{row.foreign_share:.2%}", str(row.narrowed), str(row.wrongly), *recalls]
+    return [
+        *map(str, counts),
+        f"{row.foreign_share:.2%}",
+        str(row.narrowed),
+        str(row.wrongly),
+        str(row.ambiguous),
+        *recalls,
+    ]
 
 
 def evidence_table(reports: Sequence[EvidenceReport]) -> Table:

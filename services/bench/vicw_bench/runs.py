@@ -32,6 +32,7 @@ from vicw_bench.fidelity.measure import (
 )
 from vicw_bench.fidelity.run import Run
 from vicw_bench.filling import requests
+from vicw_bench.relevance.run import ask_sets, by_set, held_out, write_fitted
 from vicw_bench.sets import BenchDataError, find_sets, load_set
 from vicw_bench.speed.ingest import IngestReport, measure_ingest
 from vicw_bench.speed.retrieve import SpeedReport, identity_of, measure_speed
@@ -89,6 +90,23 @@ def fidelity(
     _show(run, categories=categories)
     if json is not None:
         reporting.write_json(json, run.as_json())
+
+
+def relevance(
+    data: Path, sets: str | None, store: Path | None, fit: Path | None, *, json: Path | None, model: str | None
+) -> None:
+    """Measure whether relevance tells if the evidence is stored; with ``fit`` write the constants of all sets there."""
+    configure_logs(LogSettings(level="warning"))
+    settings = read_settings(model=model)
+    chosen = [load_set(path) for path in find_sets(data, sets.split(",") if sets else None)]
+    with progress_bars() as progress:
+        judged, identity = asyncio.run(ask_sets(settings, store or default_store(), chosen, progress))
+    print_table(reporting.relevance_table({"installed": by_set(judged), "of other sets": held_out(judged)}))
+    if fit is not None:
+        write_fitted(fit, judged, identity)
+        out.print(f"{fit}: constants of {identity}; use them with VICW_RETRIEVAL_RELEVANCE_FILE={fit}", markup=False)
+    if json is not None:
+        reporting.write_json(json, {"answers": [asdict(one) for one in judged]})
 
 
 def speed(

@@ -18,7 +18,7 @@ from vicw_retrieval.pipeline import retrieve
 from vicw_runtime.model_servers.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import SettingsError
 from vicw_shared.model import Label
-from vicw_shared.ports import NO_MODEL, Embedder, MaintenanceStep, Nodes, Steps, scan_pages
+from vicw_shared.ports import NO_MODEL, Embedder, MaintenanceStep, ModelIdentity, Nodes, Steps, scan_pages
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
@@ -119,9 +119,13 @@ class LocalTarget:
         embedder = self._standalone.embedder
         return embedder.tokens_read if isinstance(embedder, OpenAIEmbedder) else None
 
+    async def model(self) -> ModelIdentity:
+        """Return the identity of its embedding model."""
+        return await self._standalone.embedder.identity()
+
     async def describe(self) -> dict[str, Any]:
         """Return the model's identity and the settings of both paths."""
-        identity = await self._standalone.embedder.identity()
+        identity = await self.model()
         settings = self._standalone.settings
         return {
             "model": {"name": identity.name, "size": identity.size, "digest": identity.digest},

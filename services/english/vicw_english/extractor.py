@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 
 from vicw_core.language.times.expressions import TimeExpression
@@ -44,6 +44,8 @@ _WORDS = re.compile(r"[^\W\d_]{2}")
 _UNSPACED = re.compile("[\u3040-\u30ff\u4e00-\u9fff]{3}")
 """A phrase of Chinese or Japanese, which is one word here."""
 _BACK_REFERENCES = frozenset({"that", "this", "it", "which"})
+_ABOUT = frozenset({"month", "year"})
+"""Units of which "two ago" means half a unit more or less."""
 _MIN_WORDS = 3
 _DATE_WIDTHS = {"year": 4, "month": 7}
 _DATE_WIDTH = 10
@@ -150,7 +152,10 @@ class _TextExtractor:
         ahead = True if _MOVED.search(text) else None
         for time in times_in(text, self._source.at, ahead=ahead, day_first=self._source.day_first):
             with suppress(OverflowError):  # in UTC it is outside of the years 1 to 9999
-                in_utc = replace(time, start=time.start.astimezone(UTC), end=time.end.astimezone(UTC))
+                before = (time.end - time.start) / 2 if time.unit in _ABOUT else timedelta()
+                in_utc = replace(
+                    time, start=(time.start - before).astimezone(UTC), end=(time.end - before).astimezone(UTC)
+                )
                 date = time.start.date().isoformat()[: _DATE_WIDTHS.get(time.precision, _DATE_WIDTH)]
                 return (in_utc, date) if _WORDS.search(text[: time.begins] + text[time.ends :]) else None
         return None

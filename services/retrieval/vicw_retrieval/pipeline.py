@@ -17,12 +17,15 @@ from vicw_core.language.times.date_order import shown_order
 from vicw_retrieval.access.scope import scope_of
 from vicw_retrieval.access.viewer_identity import with_viewer_identities
 from vicw_retrieval.ports import RetrievalPorts
+from vicw_retrieval.profile.service import PROFILE
 from vicw_retrieval.refine.pipeline import TIME, RefinedItems, refine
+from vicw_retrieval.relevance.judge import Relevance, judge, relevance_line
 from vicw_retrieval.request.engines import Deadline, bounded, cached_graph
 from vicw_retrieval.request.payload_fallback import payload_graph
 from vicw_retrieval.request.stages import StageRun, name_sizes, require_within_limits
 from vicw_retrieval.search.first_wave import FoundItems, find_items
 from vicw_retrieval.search.waiting_passages import PENDING, PENDING_LINE
+from vicw_retrieval.synthesis.changes import items_of, passages_of, with_changes
 from vicw_retrieval.synthesis.expansion import Expanded, MovedError, expand_results
 from vicw_retrieval.synthesis.explanation import explain
 from vicw_retrieval.synthesis.named_time import nothing_line, to_named_time
@@ -120,8 +123,21 @@ async def _answer(
             time = analyse_time(request.query, asked_at, day_first=day_first)
     found = await find_items(request, scope, time, ports, stages)
     refined = await refine(request, scope, found, time, ports, stages)
-    expanded = await expand_results(request, scope, refined.top, refined.associates, ports, stages, again=again)
-    return await _synthesize(request, scope, found, refined, expanded, ports, stages)
+    with stages.timed("relevance"):
+        judged = judge(
+            request.query,
+            refined.top,
+            found.wave,
+            found.lexical_ceiling,
+            refined.time,
+            ports.calibration,
+            stages.degraded,
+        )
+    if refined.is_profile:
+        judged = judged.sure_of({one.key for one in refined.top if PROFILE in one.boosts})
+    top = judged.least(refined.top, request.min_relevance)
+    expanded = await expand_results(request, scope, top, refined.associates, ports, stages, again=again)
+    return await _synthesize(request, scope, found, refined, judged, expanded, ports, stages)
 
 
 async def _synthesize(
@@ -129,6 +145,7 @@ async def _synthesize(
     scope: Scope,
     found: FoundItems,
     refined: RefinedItems,
+    judged: Relevance,
     expanded: Expanded,
     ports: RetrievalPorts,
     stages: StageRun,
@@ -137,18 +154,35 @@ async def _synthesize(
     candidates, around, parts = expanded.results, expanded.around, expanded.parts
     with stages.timed("synthesize"):
         passages = [passage for candidate in candidates for passage, _ in candidate.passages]
-        texts = await ports.graph.texts(scope.tenant, passages)
+        texts = await ports.graph.texts(scope.tenant, [*passages, *passages_of(refined.pairs)])
         duplicates = [uid for candidate in candidates for uid in candidate.duplicates]
         duplicate_nodes = await ports.graph.nodes(scope.tenant, duplicates) if duplicates else {}
-        results = to_results(candidates, texts, found.wave, around, ports.settings.fusion, duplicate_nodes, parts)
+        results = to_results(
+            candidates, texts, found.wave, around, ports.settings.fusion, duplicate_nodes, parts, judged.results
+        )
+        if refined.pairs:
+            told = await ports.graph.nodes(scope.tenant, items_of(refined.pairs))
+            results = with_changes(results, refined.pairs, texts, told)
         items = {**around.nodes, **{part.uid: part for part in parts.values()}}
         if scope.audience is not None:  # steps count invisible items, too
             results = [result.model_copy(update={"flow_step": None}) for result in results]
         meter = TextMeter.of(request.budget)
         named = to_named_time(refined.time, results)
-        notes = (nothing_line(named, request.zone), PENDING_LINE if PENDING in stages.degraded else "")
+        unlikely = nothing_line(named, request.zone) or (relevance_line(judged.answered) if results else "")
+        notes = (unlikely, PENDING_LINE if PENDING in stages.degraded else "")
         note = "\n".join(filter(None, notes))
-        written = write_text(results, items, around, meter, request.template, request.zone, note=note)
+        groups = () if refined.is_profile else tuple(found.decision.apart)
+        written = write_text(
+            results,
+            items,
+            around,
+            meter,
+            request.template,
+            request.zone,
+            note=note,
+            groups=groups,
+            by_rank=refined.is_profile,
+        )
         graph = graph_to_wire(results, around)
     degraded = tuple(sorted(set(stages.degraded)))
     for part in degraded:
@@ -158,15 +192,20 @@ async def _synthesize(
     RESULTS.observe(len(results))
     if ports.uses is not None:
         ports.uses.count(scope.tenant, {candidate.item.uid for candidate in candidates})
+    explained = None
+    if request.explain:
+        explained = explain(found, refined, judged, candidates, written, scope, stages.bounded)
     return RetrieveResponse(
         intent=found.decision.intent,
         results=tuple(results),
+        relevance=round(judged.answer, 3),
+        answered=judged.answered,
         graph=graph,
         text=written.text,
         took_ms=stages.timer.total(),
         degraded=degraded,
         time=named,
-        explain=explain(found, refined, candidates, written, scope, stages.bounded) if request.explain else None,
+        explain=explained,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from vicw_retrieval.relevance.calibration import Calibration, load_calibrations
 from vicw_retrieval.request.engines import CircuitBreaker, Deadline
 from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_runtime.background_throttle import BackgroundThrottle
@@ -20,6 +21,7 @@ class RetrievalPorts:
     text answers, as while rebuilding. Without vectors, ``words`` counts domains, and the graph's full text is the
     only channel of the first wave. A ``reranker``, if any, reorders the first results.
     ``converting``: words of some passages are those of an earlier version, so a search by words may miss them.
+    ``calibration`` has the constants of relevance for the embedding model, by default those of words alone.
     ``outbox`` knows the passages that no vector search finds yet; None: nobody asks for them.
     ``uses`` counts shown items. ``throttle`` makes background work yield. ``outage`` lives as long as the process.
     """
@@ -41,6 +43,7 @@ class RetrievalPorts:
     uses: UsageCounter | None = None
     throttle: BackgroundThrottle = field(default_factory=BackgroundThrottle)
     deadline: Deadline = field(default_factory=Deadline)
+    calibration: Calibration = field(default_factory=lambda: load_calibrations().words)
 
     @property
     def vectors_incomplete(self) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from vicw_core.background import start_background_task
 from vicw_retrieval.ports import RetrievalPorts
+from vicw_retrieval.relevance.calibration import load_calibrations
 from vicw_retrieval.request.engines import CircuitBreaker
 from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_retrieval.settings import RetrievalServiceSettings
@@ -23,6 +24,7 @@ class RetrievalWiring(PlatformWiring):
         self._outage = CircuitBreaker()
         self._uses = UsageCounter() if settings.retrieval.count_uses else None
         self._reranker: HttpReranker | None = None
+        self._calibrations = load_calibrations(settings.retrieval.relevance_file)
 
     async def _build(self) -> None:
         if self.settings.rerank.enabled:
@@ -54,4 +56,5 @@ class RetrievalWiring(PlatformWiring):
             reranker=self._reranker,
             outbox=self.engines.graph.outbox,
             uses=self._uses,
+            calibration=self._calibrations.of(index.model),
         )

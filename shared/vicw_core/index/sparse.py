@@ -79,6 +79,15 @@ def encode_query(text: str) -> SparseVector:
     return SparseVector(tuple(weights), tuple(weights.values()))
 
 
+def ceiling(weighted: SparseVector, query: SparseVector) -> float:
+    """Return the score that a text with all words of a query comes near, the more often it has them.
+
+    ``weighted`` is the ``query`` with its terms' IDF. Forms in other languages do not count: a text has one of them.
+    """
+    pairs = zip(weighted.values, query.values, strict=True)
+    return (K1 + 1) * sum(weight for weight, plain in pairs if plain > FORM_WEIGHT)
+
+
 def question_terms(text: str) -> tuple[int, ...]:
     """Return the distinct terms of a text by its stems alone: what it is about, each word counted once."""
     words = analyse(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
@@ -105,6 +106,17 @@ class RetrievalSettings(BaseSettings):
         True,
         description="Rank current statements before the ones that they replaced, unless the question asks for the past",
     )
+    profile: bool = Field(
+        True, description="Answer 'What do you know about me?' with what the asker told of themself, topic by topic"
+    )
+    later_first: float = Field(
+        1.17,
+        ge=0,
+        le=3,
+        description="What two statements have at least in common, for a question in the present tense to rank the "
+        "later before the earlier: the cosine of both, plus that of the later and the question, plus .2 for a word "
+        "in both; the cosines are those of the default model; 0: never",
+    )
     importance_weight: float = Field(
         0.15,
         ge=0,
@@ -182,6 +194,11 @@ class RetrievalSettings(BaseSettings):
     )
     rerank_ms: int = Field(
         1000, gt=0, description="Time limit of the re-ranker, in ms; after it the order stays unchanged"
+    )
+    relevance_file: Path | None = Field(
+        None,
+        description="Constants of relevance for another embedding model, as `vicw bench relevance --fit` writes them; "
+        "default: those of the installation",
     )
     infer_domain: bool = Field(
         True, description="Narrow the search to the domain that the question and its hits point to"

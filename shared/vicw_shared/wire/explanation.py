@@ -74,6 +74,13 @@ class RerankedResult(Message):
     rank_before: int
 
 
+class RelevanceSignals(Message):
+    """Signals from which relevance was computed, by name: of the answer, and of each result by uid."""
+
+    answer: dict[str, float]
+    results: dict[str, dict[str, float]]
+
+
 class AppliedFilters(Message):
     """Filters of the search; null and empty do not restrict it. ``audience``: for whom the answer is."""
 
@@ -104,6 +111,7 @@ class Explanation(Message):
     )
     graph: GraphChannel
     time: AskedTime | None = None
+    relevance: RelevanceSignals | None = None
     rerank: dict[str, RerankedResult] | None = Field(
         None, description="Re-ranking by uid; null if no re-ranker was called or it failed"
     )

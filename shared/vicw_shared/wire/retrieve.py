@@ -12,9 +12,10 @@ from pydantic.config import JsonDict
 
 from vicw_shared.model import Label, Sensitivity
 from vicw_shared.wire.answer_format import Budget, Template
-from vicw_shared.wire.base import Id, Message, Prose, StrictBool, StrictInt, Timestamp, TimeZone, ZonedTimestamp
+from vicw_shared.wire.base import Id, Message, Prose, StrictBool, StrictInt, Timestamp, TimeZone, Unit, ZonedTimestamp
 from vicw_shared.wire.explanation import Explanation
 from vicw_shared.wire.named_time import NamedTime
+from vicw_shared.wire.statement_change import StatementChange
 
 
 class Viewer(Message):
@@ -68,6 +69,7 @@ class RetrieveRequest(Message):
     context: Id | None = Field(None, description="Search one context; null: every context the caller may see")
     domain: Prose | None = Field(None, description="Strict filter; null: inferred from the query and its hits")
     limit: Annotated[StrictInt, Field(ge=1)] = 10
+    min_relevance: Unit = Field(0.0, description="Leave out results whose `relevance` is lower; 0 leaves out none")
     viewer: Viewer | None = None
     tags: TagFilter = TagFilter()
     as_of: Timestamp | None = Field(None, description="What was true then")
@@ -119,6 +121,15 @@ class Intent(Message):
     confidence: float = Field(description="Of the domain")
     domain_source: Literal["given", "query", "hits", "none"] = Field(description="Source of the domain")
     filtered: bool = Field(description="Whether the results were narrowed to the domain")
+    ambiguous: bool = Field(
+        False,
+        description="Whether the question fits several domains alike: the results of each then stand together, "
+        "those of the best domain first, and scores compare only results of one domain",
+    )
+    domains: dict[str, float] = Field(
+        default_factory=dict,
+        description="If it is ambiguous, how well each of these domains fits, in [0, 1], best first",
+    )
     task: Task | None = Field(None, description="The question's task; null: unknown")
     task_confidence: float = 0.0
     now: bool = Field(False, description="Whether the question asks for the current state")
@@ -173,6 +184,11 @@ class Result(Message):
         description="Higher is better; comparable only within one answer. Boosts are included. With `zscore` it is "
         "in (0, 1); with `rrf` it is a sum of reciprocal ranks, or the score of the only channel with hits"
     )
+    relevance: float = Field(
+        0.0,
+        description="In [0, 1], comparable between answers: how likely this result is evidence for the question; never "
+        "more than the answer's `relevance`",
+    )
     rank: int
     context: str
     domain: str
@@ -190,6 +206,9 @@ class Result(Message):
     )
     channels: tuple[ChannelHit, ...] = ()
     via: tuple[Via, ...] = ()
+    changes: tuple[StatementChange, ...] = Field(
+        (), description="What was told earlier of the same and is no result, and corrections; `text` has a line of each"
+    )
     sources: tuple[str, ...] = Field((), description="For a Macro-Event, the ids of its source items")
     consolidated_into: str | None = Field(
         None, description="For a consolidated item, the uid of the Macro-Event that replaces it in the graph"
@@ -267,11 +286,29 @@ class AnswerGraph(Message):
     )
 
 
+class Answered(StrEnum):
+    """Whether the results hold the evidence for a question, by the answer's ``relevance``."""
+
+    LIKELY = "likely"
+    UNSURE = "unsure"
+    NOTHING = "nothing"
+
+
 class RetrieveResponse(Message):
     """The evidence for a question."""
 
     intent: Intent
     results: tuple[Result, ...]
+    relevance: float = Field(
+        0.0,
+        description="In [0, 1], comparable between answers: how likely the results hold evidence for the question. "
+        "Fitted where half of the questions have some (docs/retrieval.md)",
+    )
+    answered: Answered = Field(
+        Answered.UNSURE,
+        description="`likely`, `unsure`, or `nothing` where the question is foreign to what is stored; `text` says so, "
+        "too, unless it is `likely`. The results are there in any case",
+    )
     graph: AnswerGraph
     text: str = Field(description="Ready to paste into a prompt; never longer than the budget")
     took_ms: dict[str, float]

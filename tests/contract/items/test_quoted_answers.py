@@ -143,3 +143,17 @@ async def test_a_quoted_answer_is_not_linked_to_sources_of_a_wider_audience(side
             assert status_and_sources(await ingest_text(side, text, None, **fields)) == ("created", [])
         (elsewhere,) = (await tell(side, {"text": text, "speaker": "assistant"}, tenant="u")).items
         assert status_and_sources(elsewhere) == ("created", [])
+
+
+@pytest.mark.parametrize("write", [str, quoted], ids=["as it is", "quoted"])
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda template: "|".join(template.values()))
+async def test_the_note_of_an_answer_that_is_unsure_is_no_new_text(
+    side: Side, template: dict[str, str], write: Any
+) -> None:
+    await ingest_two_turns(side)
+    question = {"query": "Is there a zeppelin in the attic?", "template": template}
+    answer = await side.retrieve(question, "t")
+    assert answer.results
+    assert "Unsure: perhaps nothing here answers the question." in answer.text
+    item = await ingest_text(side, write(answer.text), "assistant")
+    assert status_and_sources(item)[0] == "linked"

@@ -37,6 +37,35 @@ CHANGES: tuple[tuple[str, str, str], ...] = (
      "Where is lunch on Fridays?"),
 )
 
+MORE_CHANGES: tuple[tuple[str, str, str], ...] = (
+    ("I am engaged to Milo.", "Milo and I have broken up.", "Am I engaged?"),
+    ("My hair is long.", "I had my hair cut very short.", "How long is my hair?"),
+    ("I rent a garage on Elm Street.", "I gave up the garage on Elm Street.", "Do I rent a garage?"),
+    ("Our team meets in room 204.", "From now on the team meets in room 311.", "Where does the team meet?"),
+    ("I am left-handed with scissors.", "I bought right-handed scissors and use them now.", "Which scissors do I use?"),
+    ("My running shoes are from Asics.", "My new running shoes are from Brooks.", "Which running shoes do I have?"),
+    ("The build takes twelve minutes.", "The build is down to four minutes.", "How long does the build take?"),
+    ("I have two cats.", "One of my cats died, so only Miso is left.", "How many cats do I have?"),
+    ("I volunteer at the animal shelter.", "I stopped volunteering at the shelter.", "Do I volunteer?"),
+    ("My favourite colour is blue.", "I prefer green to blue these days.", "What is my favourite colour?"),
+    ("We back up to tape.", "We replaced the tapes with cloud backups.", "How do we back up?"),
+    ("Nadia is our accountant.", "Our accountant is Felix since Nadia went on leave.", "Who is our accountant?"),
+    ("I pay 40 euros for my phone plan.", "My phone plan costs 25 euros now.", "How much do I pay for my phone plan?"),
+    ("The shop opens at eight.", "The shop does not open before ten any more.", "When does the shop open?"),
+    ("I sleep on a futon.", "I finally got a proper bed.", "What do I sleep on?"),
+    ("My passport is valid until 2027.", "I renewed my passport, it is valid until 2036.",
+     "Until when is my passport valid?"),
+    ("My daughter plays the flute.", "My daughter swapped the flute for the drums.", "What does my daughter play?"),
+    ("I eat lunch at my desk.", "I have lunch in the canteen again.", "Where do I eat lunch?"),
+    ("The main branch is called master.", "The main branch was renamed to trunk.", "What is the main branch called?"),
+    ("I am afraid of flying.", "Flying does not scare me any longer.", "Am I afraid of flying?"),
+    ("My landlord is Mr. Novak.", "Mr. Novak sold the house to Mrs. Berg.", "Who is my landlord?"),
+    ("I write with a fountain pen.", "My fountain pen broke, I write with a pencil.", "What do I write with?"),
+    ("Our mascot is an otter.", "Sorry, that was wrong: our mascot is a beaver.", "What is our mascot?"),
+    ("I study at the university of Graz.", "I transferred to the university of Basel.", "Where do I study?"),
+    ("The alarm code is 4471.", "They changed the alarm code to 9025.", "What is the alarm code?"),
+)
+
 STAYS: tuple[tuple[str, str, str], ...] = (
     ("My rabbit is called Clover.", "My rabbit is called Pepper.", "What are my rabbits called?"),
     ("My sister lives in Turin.", "My other sister lives in Graz.", "Where do my sisters live?"),

@@ -260,3 +260,16 @@ def test_beside_a_time_every_other_sentence_is_told_at_the_time_of_telling(rules
         "膝が痛い。",
     ]
     assert statements(extract_text(rules, "My left knee! Ouch.")) == []
+
+
+def test_months_and_years_ago_are_about_that_day(rules: EnglishExtractor) -> None:
+    month, year = statements(extract_text(rules, "A month ago I forgot the key. Two years ago we moved here."))
+    assert month.at is not None
+    assert month.until is not None
+    assert abs(month.at + (month.until - month.at) / 2 - datetime(2025, 12, 20, tzinfo=UTC)).days == 0
+    assert year.at is not None
+    assert year.until is not None
+    assert abs(year.at + (year.until - year.at) / 2 - datetime(2024, 1, 20, tzinfo=UTC)).days == 0
+    assert {"2025-12", "2024"} <= {
+        entity.name for entity in extract_text(rules, "Two years ago we moved. A month ago I was ill.").entities
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,8 +30,10 @@ class Server:
 
     def __init__(self) -> None:
         self.answer = httpx.Response(500)
+        self.requests: list[httpx.Request] = []
 
-    def __call__(self, _: httpx.Request) -> httpx.Response:
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.requests.append(request)
         return self.answer
 
 
@@ -124,6 +127,18 @@ def test_an_empty_answer_names_the_filters_on_stderr(server: Server, vicw: Vicw,
     assert "Nothing found with --context 'Fantasy Novle' --domain prose --tag a --tag b. Check" in asked.stderr
     assert "Nothing found" not in asked.stdout, "it is no evidence"
     assert "Nothing found\n" in vicw("retrieve", "q", *shape).stderr
+
+
+def test_retrieve_sends_the_floor_and_says_that_nothing_is_likely(server: Server, vicw: Vicw) -> None:
+    server.answer = httpx.Response(200, json=NOTHING | {"answered": "nothing", "relevance": 0.01})
+    asked = vicw("retrieve", "q", "--min-relevance", "0.4")
+    assert json.loads(server.requests[-1].content)["min_relevance"] == 0.4
+    assert "nothing is known of this (relevance 0.01)" in asked.stderr
+    server.answer = httpx.Response(200, json=NOTHING | {"answered": "unsure", "relevance": 0.3})
+    assert "unsure whether this answers it (relevance 0.30)" in vicw("retrieve", "q").stderr
+    server.answer = httpx.Response(200, json=NOTHING | {"answered": "likely", "relevance": 0.9})
+    assert "relevance" not in vicw("retrieve", "q").stderr
+    assert vicw("retrieve", "q", "--min-relevance", "2").exit_code == 2
 
 
 def test_retract_prints_the_status_of_each_id_and_fails_on_unknown(server: Server, vicw: Vicw) -> None:

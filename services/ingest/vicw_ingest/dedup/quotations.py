@@ -16,9 +16,14 @@ from vicw_shared.text import lines_of
 CUT = "…"
 """End of a text that was cut to fit a budget, and prefix of the key of such a text's beginning."""
 _CUT_END = re.compile(rf"[^\n]{CUT}[ \t\"'”]*$")
-_NUMBERED = re.compile(r"^[ \t>]*\[\d{1,4}\] [^\n]{0,2000}? · [^\n]*\n", re.MULTILINE)
-"""Heading line of each result of an answer's ``text``: its rank, then its facts."""
-_DATED = re.compile(r"^[ \t>]*\[[^\]\n]{1,500}\] (?=\S)", re.MULTILINE)
+_NOTES = (
+    r"(?:[ \t>]*(?:Unsure: perhaps nothing here answers the question\.|Nothing is known of [^\n]{1,300}\."
+    r"|Some memories are not indexed yet and may be missing here\.)\n){0,2}"
+)
+"""Lines before the results of an answer that say how little they may be worth."""
+_NUMBERED = re.compile(rf"^{_NOTES}[ \t>]*\[\d{{1,4}}\] [^\n]{{0,2000}}? · [^\n]*\n", re.MULTILINE)
+"""Heading line of each result of an answer's ``text``: its rank, then its facts. Notes before it are part of it."""
+_DATED = re.compile(rf"^{_NOTES}[ \t>]*\[[^\]\n]{{1,500}}\] (?=\S)", re.MULTILINE)
 """Prefix of each memory in the Python client's window, on its first line."""
 _NEIGHBOURHOOD = re.compile(
     r"(?:\n(?:> ?){0,3}(?: {4}[^\s:][^\n:]{0,300}: [^\n]*| {4}shares [^\n]{1,300} with \[\d+\]| {8}\"[^\n]*))+"

@@ -25,3 +25,34 @@ def asks_for_past(query: str) -> bool:
     (True, True)
     """
     return _PAST.search(query) is not None
+
+
+_PAST_TENSE = re.compile(
+    r"\b(?:did|was|were|had|wasn['’]?t|weren['’]?t|didn['’]?t|hadn['’]?t|ever|happened|changed|came|went"
+    r"|(?:has|have) (?:\w+ ){1,3}(?:been|\w+ed))\b"
+    r"|^\W*(?:who|what|which \w+) (?:\w+ed|led|won|told|said|made|got|took|gave|bought|sold|left|began|met|wrote)\b",
+    re.IGNORECASE,
+)
+_BEGINNING = re.compile(
+    r"\b(?:(?:at|in|from|since) the (?:very )?(?:beginning|start|outset)|at first|original(?:ly)?|initial(?:ly)?"
+    r"|before all (?:of )?(?:that|this))\b",
+    re.IGNORECASE,
+)
+
+
+def is_in_past_tense(query: str) -> bool:
+    """Return whether a verb of a question is in a past tense: then it does not ask for what holds now.
+
+    >>> [is_in_past_tense(query) for query in ("Where did I work?", "Where do I work?", "Who led the team?")]
+    [True, False, True]
+    """
+    return _PAST_TENSE.search(query) is not None
+
+
+def asks_for_beginning(query: str) -> bool:
+    """Return whether a question asks for what was so at first, so that of several answers the earliest is wanted.
+
+    >>> asks_for_beginning("What did I weigh at the beginning?"), asks_for_beginning("What do I weigh?")
+    (True, False)
+    """
+    return _BEGINNING.search(query) is not None

@@ -14,12 +14,17 @@ from dataclasses import dataclass, field, replace
 from vicw_retrieval.channels import tags
 from vicw_retrieval.channels.graph.channel import SpreadResults, run_spreads
 from vicw_retrieval.channels.graph.spread import Anchor, SpreadContext, by_item
+from vicw_retrieval.intent.history import asks_for_beginning, is_in_past_tense
 from vicw_retrieval.ports import RetrievalPorts
+from vicw_retrieval.profile.question import asks_for_profile
+from vicw_retrieval.profile.service import PROFILE, put_profile_first
+from vicw_retrieval.ranking.domain_groups import choose_apart, in_groups
 from vicw_retrieval.ranking.fusion import GRAPH, Candidate, choose
 from vicw_retrieval.refine.asker_boost import asker_names, is_about_asker, prefer_asker
 from vicw_retrieval.refine.cross_encoder import RERANK, Reranked, rerank
 from vicw_retrieval.refine.current_first import CURRENT, prefer_current
 from vicw_retrieval.refine.importance import prefer_important
+from vicw_retrieval.refine.later_first import LATER, InTime, StatementPair, TimeWanted, prefer_later
 from vicw_retrieval.refine.near_duplicates import cover, merge_duplicates, read_texts
 from vicw_retrieval.refine.recency import RECENT, prefer_recent
 from vicw_retrieval.refine.speaker_boost import prefer_speaker
@@ -45,6 +50,8 @@ class RefinedItems:
     """The results of a question, and ``associates`` that share a tag with them.
 
     ``spreads``, ``time`` and ``reranked`` explain the order; the last two are None where they had no part in it.
+    ``is_profile``: they are what the asker told of themself, topic by topic.
+    ``pairs`` are statements of the same of which the later came first, or takes the other back.
     """
 
     top: Sequence[Candidate]
@@ -52,6 +59,8 @@ class RefinedItems:
     spreads: SpreadResults = field(default_factory=SpreadResults)
     time: ResolvedTime | None = None
     reranked: Reranked | None = None
+    is_profile: bool = False
+    pairs: Sequence[StatementPair] = ()
 
 
 async def refine(
@@ -84,16 +93,32 @@ async def refine(
         candidates = await _people_first(question, candidates, request.limit, ports, stages)
     if request.channels is None:
         candidates = prefer_important(candidates, request.limit, ports.settings.importance_weight)
+    is_profile = False
+    if request.channels is None and ports.settings.profile and asks_for_profile(request.query):
+        candidates = await _put_profile_first(question, candidates, request.limit, ports, stages)
+        is_profile = any(PROFILE in one.boosts for one in candidates)
     asks_now = not (time.is_over(scope.judged_at) or scope.with_past)
     if ports.settings.current_first and request.channels is None and candidates and asks_now:
         candidates = await _prefer_current(
             question, candidates, ports, stages
         )  # last: no model knows what was replaced
-    top = choose(candidates, found.wave, request.limit)
+    in_time = InTime(candidates)
+    if ports.settings.later_first and request.channels is None and not is_profile and len(candidates) > 1:
+        travels = scope.as_of is not None or scope.known_at is not None
+        wanted = _wanted(request.query, time, ports.settings.later_first, asks_now and not travels)
+        in_time = await _prefer_later(question, candidates, wanted, request.limit, ports, stages)
+    shares = {} if is_profile else found.decision.apart
+    # One ranking would mix what has nothing in common but a word.
+    top = (
+        choose_apart(in_time.candidates, found.wave, shares, request.limit)
+        if shares
+        else choose(in_time.candidates, found.wave, request.limit)
+    )
     associates: Sequence[tags.Associate] = ()
     if ports.settings.associates and request.channels is None and request.expand.hops > 0:
         associates = await _walk_tags(question, top, ports, stages)
-    return RefinedItems(tags.add_associates(top, associates, request.limit), associates, spreads, resolved, reranked)
+    top = tags.add_associates(top, associates, request.limit)
+    return RefinedItems(in_groups(top, shares), associates, spreads, resolved, reranked, is_profile, in_time.pairs)
 
 
 def _question(
@@ -215,6 +240,16 @@ async def _rerank(
     return candidates, reranked
 
 
+async def _put_profile_first(
+    question: SpreadContext, candidates: Sequence[Candidate], limit: int, ports: RetrievalPorts, stages: StageRun
+) -> Sequence[Candidate]:
+    """Put what the asker told of themself first."""
+    with _clocked(PROFILE, ports, stages) as seconds:
+        async with asyncio.timeout(seconds):
+            return await put_profile_first(question, candidates, limit)
+    return candidates
+
+
 async def _prefer_current(
     question: SpreadContext, candidates: Sequence[Candidate], ports: RetrievalPorts, stages: StageRun
 ) -> Sequence[Candidate]:
@@ -223,6 +258,28 @@ async def _prefer_current(
         async with asyncio.timeout(seconds):
             return await prefer_current(question, candidates)
     return candidates
+
+
+def _wanted(query: str, time: TimeAnalysis, least: float, asks_now: bool) -> TimeWanted:
+    """Return the order in time that a question wants of answers that are alike."""
+    if asks_for_beginning(query):
+        return TimeWanted(least, earliest=True, may_move=lambda at: all(s.start <= at < s.end for s in time.spans))
+    return TimeWanted(least if asks_now and not time.order and not is_in_past_tense(query) else 0.0)
+
+
+async def _prefer_later(
+    question: SpreadContext,
+    candidates: Sequence[Candidate],
+    wanted: TimeWanted,
+    limit: int,
+    ports: RetrievalPorts,
+    stages: StageRun,
+) -> InTime:
+    """Order statements that answer alike by their time."""
+    with _clocked(LATER, ports, stages) as seconds:
+        async with asyncio.timeout(seconds):
+            return await prefer_later(question, candidates, ports.vectors, wanted, limit)
+    return InTime(candidates)
 
 
 async def _walk_tags(

@@ -39,13 +39,17 @@ _WIDER = 4
 
 @dataclass(frozen=True, slots=True)
 class ItemQuery:
-    """What is searched for: the words, by which ``channels`` (``named``: by the caller), and how many ``items``."""
+    """What is searched for: the words, by which ``channels`` (``named``: by the caller), and how many ``items``.
+
+    ``ceiling`` is the BM25 score of a text with all the words.
+    """
 
     text: str
     terms: SparseVector
     channels: tuple[Channel, ...]
     named: bool
     items: int
+    ceiling: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

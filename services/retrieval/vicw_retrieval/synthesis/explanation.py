@@ -10,6 +10,7 @@ from vicw_retrieval.intent.domain import DomainDecision
 from vicw_retrieval.ranking.fusion import Candidate, Wave
 from vicw_retrieval.refine.cross_encoder import Reranked
 from vicw_retrieval.refine.pipeline import RefinedItems
+from vicw_retrieval.relevance.judge import Relevance
 from vicw_retrieval.search.first_wave import FoundItems
 from vicw_retrieval.synthesis.text import WrittenText
 from vicw_retrieval.temporal.time_ranker import ResolvedTime
@@ -22,6 +23,7 @@ from vicw_shared.wire.explanation import (
     Explanation,
     GraphChannel,
     ProfileWeights,
+    RelevanceSignals,
     RerankedResult,
 )
 
@@ -31,6 +33,7 @@ _EXPLAINED_HITS = 50
 def explain(
     found: FoundItems,
     refined: RefinedItems,
+    judged: Relevance,
     results: Sequence[Candidate],
     written: WrittenText,
     scope: Scope,
@@ -64,6 +67,10 @@ def explain(
             sub_graphs={part.value: count for part, count in spreads.reached().items()},
         ),
         time=_time(refined.time),
+        relevance=RelevanceSignals(
+            answer=dict(judged.signals),
+            results={one.key: dict(judged.result_signals.get(one.key, {})) for one in results},
+        ),
         rerank=_rerank(refined.reranked, results),
         boosts={candidate.key: dict(candidate.boosts) for candidate in results if candidate.boosts},
         bounded=tuple(sorted(bounded)),

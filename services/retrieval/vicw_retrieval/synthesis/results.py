@@ -25,10 +25,12 @@ def to_results(
     fusion: str,
     same: Mapping[str, Node],
     parts: Mapping[str, Node],
+    relevance: Mapping[str, float],
 ) -> list[Result]:
     """Return the results in order, each with its best passage as text and where every channel ranked it.
 
-    ``same`` are the nodes of near-duplicates, shown by the caller's ids; ``parts`` consolidated items as they were.
+    ``same`` are the nodes of near-duplicates, shown by the caller's ids; ``parts`` consolidated items as they were;
+    ``relevance`` is that of each candidate, by key.
     """
     ids = {uid: node.source_id or uid for uid, node in same.items()}
     places = {
@@ -36,7 +38,16 @@ def to_results(
         for name, hits in wave.ranked.items()
     }
     return [
-        _result(rank, _with_wire_scores(candidate, fusion), parts.get(candidate.key), passages, places, around, ids)
+        _result(
+            rank,
+            _with_wire_scores(candidate, fusion),
+            parts.get(candidate.key),
+            passages,
+            places,
+            around,
+            ids,
+            relevance[candidate.key],
+        )
         for rank, candidate in enumerate(top, start=1)
     ]
 
@@ -54,6 +65,7 @@ def _result(
     places: Mapping[str, Mapping[str, tuple[int, float]]],
     around: Neighbourhood,
     ids: Mapping[str, str],
+    relevance: float,
 ) -> Result:
     texts = [(uid, score, passages[uid]) for uid, score in candidate.passages if uid in passages]
     item = part or around.nodes[candidate.item.uid]
@@ -67,6 +79,7 @@ def _result(
         text=texts[0][2] if texts else "",
         passages=tuple(Passage(uid=uid, text=text, score=score) for uid, score, text in texts[1:]),
         score=candidate.score,
+        relevance=round(relevance, 3),
         rank=rank,
         context=item.context,
         domain=item.domain,

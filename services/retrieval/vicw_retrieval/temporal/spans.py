@@ -142,8 +142,10 @@ def _between(query: str, first: TimeExpression, second: TimeExpression) -> TimeS
         elif first.yearless and not second.yearless:
             start = start.replace(year=second.start.year)
         days = first.precision == "day" and "wd" not in first.kind
+        if days and first.yearless and second.yearless and start.month == second.start.month:
+            start, end = start.replace(year=second.start.year), second.end
         if days and timedelta() < start - second.start < _MONTH:
-            start, end = second.start, first.end  # the wrong way round
+            start, end = second.start, start + (first.end - first.start)  # the wrong way round
         if start > second.start and first.yearless:
             start = months_on(start, -12)
         if "wd" in first.kind and timedelta() < first.start - second.start < _WEEK:

@@ -62,7 +62,8 @@ def _as_meant(time: TimeExpression, asked_at: datetime) -> tuple[datetime, datet
     if time.unit is not None:
         return about(time.start, time.unit, asked_at)
     if time.precision == "minute" and time.loose and not time.rolling:
-        return later(time.start, -_QUARTER_HOUR), later(time.start, _QUARTER_HOUR)
+        last = max(time.start, time.start.replace(fold=1), key=lambda at: at.astimezone(UTC))  # clocks may repeat it
+        return later(time.start, -_QUARTER_HOUR), later(last, _QUARTER_HOUR)
     return time.start, time.end
 
 

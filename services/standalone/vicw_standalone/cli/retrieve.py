@@ -21,6 +21,8 @@ from vicw_shared.clock import format_minute
 from vicw_standalone.terminal.one_request import post
 from vicw_standalone.terminal.server_client import UrlOption, server
 
+_ANSWERED = {"unsure": "unsure whether this answers it", "nothing": "nothing is known of this"}
+
 
 def register(app: typer.Typer) -> None:
     """Add the subcommand."""
@@ -34,6 +36,9 @@ def retrieve(
         str | None, typer.Option(help="Search only this domain. \\[default: inferred from the query]")
     ] = None,
     limit: Annotated[int, typer.Option(help="Maximum number of results.", min=1)] = 5,
+    min_relevance: Annotated[
+        float, typer.Option(help="Leave out results less likely to be evidence than this, 0 to 1.", min=0, max=1)
+    ] = 0.0,
     tag: Annotated[list[str] | None, typer.Option(help="Results must have this tag; may be repeated.")] = None,
     chars: Annotated[
         int | None, typer.Option(help="Budget of the answer's text, in characters. \\[default: 8000]", min=1)
@@ -56,6 +61,7 @@ def retrieve(
         "tags": {"all": tag or []},
         "budget": {"chars": chars, "tokens": tokens},
         **({"timezone": timezone} if timezone else {}),
+        **({"min_relevance": min_relevance} if min_relevance else {}),
     }
     answer = post("/retrieve", question, url)
     if answer is None:  # the client tries again, and says what is wrong
@@ -85,6 +91,8 @@ def _print_answer(answer: Mapping[str, Any], zone: tzinfo) -> None:
         _print_result(result, nodes, zone)
     if (named := answer.get("time")) and named["nothing"]:
         err.print(f"[yellow]nothing is known of this time: {_shown(named['text'])}; these are of others[/]")
+    if (said := _ANSWERED.get(answer.get("answered", ""))) is not None:
+        err.print(f"[yellow]{said} (relevance {answer['relevance']:.2f})[/]")
     intent = answer["intent"]
     narrowed = ", searched only there" if intent["filtered"] else ""
     count = "1 result" if len(answer["results"]) == 1 else f"{len(answer['results'])} results"
@@ -92,6 +100,9 @@ def _print_answer(answer: Mapping[str, Any], zone: tzinfo) -> None:
         f"[dim]{count} in {answer['took_ms']['total']:.0f} ms; domain {escape(intent['domain'])} "
         f"({intent['confidence']:.0%} sure by {intent['domain_source']}{narrowed})[/]"
     )
+    if intent.get("ambiguous"):
+        fits = ", ".join(f"{escape(name)} {share:.0%}" for name, share in intent["domains"].items())
+        err.print(f"[yellow]ambiguous: it fits several domains ({fits}); --domain asks one of them[/]")
     degraded = set(answer.get("degraded", ()))
     if "pending" in degraded:
         err.print("[yellow]some memories are not indexed yet and may be missing[/]")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vicw_retrieval.ports import RetrievalPorts
+from vicw_retrieval.relevance.calibration import load_calibrations
 from vicw_retrieval.request.engines import CircuitBreaker
 from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_runtime.model_servers.http_reranker import HttpReranker, open_reranker
@@ -29,6 +30,7 @@ class ReadPath:
         self._registry = registry
         self._outage = CircuitBreaker()
         self._reranker: HttpReranker | None = None
+        self._calibrations = load_calibrations(settings.retrieval.relevance_file)
 
     def open(self, stack: AsyncExitStack) -> None:
         """Open the re-ranker of the settings if there is one, closed by ``stack``. Raises SettingsError."""
@@ -57,4 +59,5 @@ class ReadPath:
             outbox=graph.outbox,
             uses=self.uses,
             throttle=throttle,
+            calibration=self._calibrations.words if loading else self._calibrations.of(index.model),
         )

@@ -44,6 +44,11 @@ _BEFORE_DAY = re.compile(
 _BACK = 40
 _SINCE = re.compile(r"\b(?:since|seit(?: dem)?|depuis(?: le)?|desde(?: el)?)(?: the)?\s+$")
 _UNTIL = re.compile(r"(?<!\w)(?:until|till|bis(?: zu[mr]?)?|jusqu'(?:à|au|en)|hasta(?: el)?|fino al?|até)(?: the)?\s+$")
+_BOOKED = re.compile(
+    r"\b(?:book(?:ed)?|reserv(?:ed?|ations?)|schedul(?:ed?|ing)|plan(?:ned|s)?|arrang(?:ed?|ing)|invit(?:ed?|ations?)"
+    r"|tickets?|table|appointments?)\b[^.;?!]{0,40}\sfor(?:\sthe)?\s+$"
+)
+"""What is booked "for" a day is to come, although the sentence is in the past tense."""
 _MOST = 64
 """Times of one text that are read."""
 
@@ -91,10 +96,10 @@ def times_in(
 ) -> Iterator[TimeExpression]:
     """Yield the times at which a text says that something happened: dates and counted times, no vague ones.
 
-    A length up to now ("for three weeks"), times that come again and bounds are left out.
+    A length up to now ("for three weeks"), times that come again and bounds are left out. Holidays are dates.
     """
     for time in read_times(text, now, ahead=ahead, day_first=day_first, told=True):
-        if time.confidence >= _SURE and not time.rolling and time.repeats is None:
+        if (time.confidence >= _SURE or time.kind == "feast") and not time.rolling and time.repeats is None:
             yield time
 
 
@@ -156,7 +161,10 @@ def _seen_from(text: str, begins: int, asked: Question, *, told: bool) -> Questi
     back = max(0, begins - 12)
     if asked.ahead and _SINCE.search(text, back, begins):
         return replace(asked, ahead=False)
-    return replace(asked, ahead=True) if told and not asked.ahead and _UNTIL.search(text, back, begins) else asked
+    if told and not asked.ahead:
+        to_come = _UNTIL.search(text, back, begins) or _BOOKED.search(text, max(0, begins - 70), begins)
+        return replace(asked, ahead=True) if to_come else asked
+    return asked
 
 
 def _words(kind: str, match: re.Match[str]) -> tuple[dict[str, str], int]:

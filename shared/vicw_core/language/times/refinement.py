@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, timedelta
 
 from vicw_core.language.times.clocks import Hours, hours_in
 from vicw_core.language.times.expressions import TimeExpression, later, midnight
@@ -170,6 +170,8 @@ def _narrowed(time: TimeExpression, hours: Hours) -> TimeExpression | None:
     end = time.end if hours.until is None else clock(day, *divmod(hours.until, 60)).replace(fold=1)
     if start >= end:
         return None
+    if start.astimezone(UTC) >= end.astimezone(UTC):  # hours that the clocks skip are those an hour later
+        end = later(start, end - start)
     return replace(time, begins=begins, ends=ends, start=start, end=end, precision="part", loose=False)
 
 

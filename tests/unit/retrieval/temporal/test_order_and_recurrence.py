@@ -23,6 +23,9 @@ NOW = datetime(2026, 3, 18, 15, 30, tzinfo=UTC)
         ("When did I last see the dentist?", OrderEnd.LAST, 1),
         ("What is the most recent invoice?", OrderEnd.LAST, 1),
         ("Which were the last three trips?", OrderEnd.LAST, 3),
+        ("last 3 entries", OrderEnd.LAST, 3),
+        ("Show me the first note.", OrderEnd.FIRST, 1),
+        ("first message", OrderEnd.FIRST, 1),
         ("What is my earliest note on the boat?", OrderEnd.FIRST, 1),
     ],
 )

@@ -150,6 +150,34 @@ def test_a_day_that_does_not_exist_is_no_time(query: str) -> None:
     assert analyse_time(query, NOW).spans == ()
 
 
+@pytest.mark.parametrize(
+    ("query", "start", "end"),
+    [
+        ("What happened at 2:30 on March 29, 2026?", "2026-03-29T01:15", "2026-03-29T01:45"),
+        ("What happened between 2 and 3 am on March 29, 2026?", "2026-03-29T01:00", "2026-03-29T02:00"),
+        ("What happened at 2:30 on October 26, 2025?", "2025-10-26T00:15", "2025-10-26T01:45"),
+        ("What happened between 2 and 3 am on October 26, 2025?", "2025-10-26T00:00", "2025-10-26T02:00"),
+        ("What happened after 2 am on October 26, 2025?", "2025-10-26T00:00", "2025-10-26T23:00"),
+    ],
+)
+def test_hours_that_the_clocks_skip_or_repeat_are_times(query: str, start: str, end: str) -> None:
+    (span,) = analyse_time(query, datetime(2026, 6, 1, 12, tzinfo=ZoneInfo("Europe/Berlin"))).spans
+    assert [at.isoformat()[:16] for at in (span.start, span.end)] == [start, end]
+
+
+@pytest.mark.parametrize(
+    ("query", "start", "end"),
+    [
+        ("What happened between March 20 and March 2?", "2026-03-02", "2026-03-21"),
+        ("What happened from 2026-03-09 to 2026-03-05?", "2026-03-05", "2026-03-10"),
+        ("What happened between the 12th and the 4th of March?", "2026-02-12", "2026-03-05"),
+    ],
+)
+def test_a_span_the_wrong_way_round_is_one(query: str, start: str, end: str) -> None:
+    (span,) = analyse_time(query, NOW).spans
+    assert [at.date().isoformat() for at in (span.start, span.end)] == [start, end]
+
+
 @pytest.mark.parametrize("year", [2, 9999])
 def test_times_at_the_ends_of_the_calendar_raise_nothing(year: int) -> None:
     for query in ("next year", "10 years ago", "tomorrow", "last week", "in December", "the day before yesterday"):
@@ -169,6 +197,9 @@ def test_times_at_the_ends_of_the_calendar_raise_nothing(year: int) -> None:
         ("We met yesterday at 3pm.", "2026-03-17T15:00", "minute"),
         ("Dentist appointment on Friday at 10:30.", "2026-03-20T10:30", "minute"),
         ("I cancelled the appointment on Friday.", "2026-03-13", "day"),
+        ("The inspection is due on 4/9.", "2026-04-09", "day"),
+        ("We booked the cabin for the first weekend of April.", "2026-04-04", "week"),
+        ("On Valentine's Day we had dinner at home.", "2026-02-14", "day"),
         ("She said to rest until the end of March.", "2026-03-21", "week"),
         ("The shop was closed until Monday.", "2026-03-23", "day"),
         ("Am Morgen des 11. März regnete es.", "2026-03-11T05:00", "part"),

@@ -1,0 +1,1 @@
+"""Relevance: how likely the results of a question are evidence for it, calibrated."""

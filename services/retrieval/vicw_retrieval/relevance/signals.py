@@ -1,0 +1,65 @@
+"""Signals of relevance: what the channels' scores of a question say, on scales that compare questions. Pure."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+from vicw_retrieval.ranking.fusion import Candidate, Wave
+
+_SMALL = 10
+"""Passages of a small store, all of which a question finds."""
+
+
+def answer_signals(wave: Wave, ceiling: float) -> dict[str, float]:
+    """Return the signals of an answer, each 0 where its channel has nothing.
+
+    * ``cosine``: of the best passage, in [-1, 1], as the dense channel scores it;
+    * ``lexical``: the best BM25 score as a share of ``ceiling``, in [0, 1];
+    * ``small``: 10 ÷ passages found, at most 1: a question finds a hundred or so, unless there are no more;
+    * ``distance``: how far the best cosine is above the mean of the ten best, ≥ 0, times ``small``: in a small store
+      these are the whole store, so that this says how much the best stands out.
+    """
+    dense, lexical = _scores(wave, "dense"), _lexical(wave)
+    best = max(dense.values(), default=0.0)
+    small = _SMALL / max(_SMALL, len(dense) or len(lexical))
+    return {
+        "cosine": best,
+        "lexical": _share(max(lexical.values(), default=0.0), ceiling),
+        "small": small,
+        "distance": small * (best - fmean(heapq.nlargest(_SMALL, dense.values()))) if dense else 0.0,
+    }
+
+
+def result_signals(results: Sequence[Candidate], wave: Wave, ceiling: float) -> list[dict[str, float]]:
+    """Return the signals of each result, in order.
+
+    * ``place``: the natural logarithm of its rank, ≥ 0;
+    * ``behind``: how far its best cosine is behind that of the best passage, ≥ 0; of what no channel scored, as far as
+      the last;
+    * ``words``: its best BM25 score as a share of ``ceiling``, in [0, 1].
+    """
+    dense, lexical = _scores(wave, "dense"), _lexical(wave)
+    best, last = max(dense.values(), default=0.0), min(dense.values(), default=0.0)
+    signals = []
+    for rank, one in enumerate(results, start=1):
+        passages = [passage for passage, _ in one.passages]
+        cosine = max((dense[passage] for passage in passages if passage in dense), default=last)
+        words = max((lexical.get(passage, 0.0) for passage in passages), default=0.0)
+        signals.append({"place": math.log(rank), "behind": best - cosine, "words": _share(words, ceiling)})
+    return signals
+
+
+def _scores(wave: Wave, channel: str) -> Mapping[str, float]:
+    return wave.scores.get(channel, {})
+
+
+def _lexical(wave: Wave) -> Mapping[str, float]:
+    """Return the scores of words; those of full text, on the same scale, where it answers in place of bm25."""
+    return _scores(wave, "bm25") or _scores(wave, "fulltext")
+
+
+def _share(score: float, ceiling: float) -> float:
+    return min(1.0, score / ceiling) if ceiling > 0 else 0.0
