@@ -17,7 +17,7 @@ class Answered:
     ``domains`` are those of the results in order, ``domain`` that of the question, both as they were given;
     ``narrowed_to`` is the domain that the memory narrowed the search to by itself. ``degraded`` tells that a part of
     the memory failed or ran out of time, so that the answer says little of what it can find; ``sure``, that it took
-    the question for one of a task.
+    the question for one of a task; ``apart``, that it called the question ambiguous and kept the domains apart.
     """
 
     category: str
@@ -29,6 +29,7 @@ class Answered:
     narrowed_to: str | None = None
     degraded: bool = False
     sure: bool = False
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,8 @@ def by_category(answers: Sequence[Answered]) -> dict[str, Scores]:
 def foreign_slots(answers: Iterable[Answered], k: int = 10) -> tuple[int, int]:
     """Return how many of the first ``k`` result slots hold another domain than their question's, and all slots.
 
-    Domains are compared by their canonical names; a question without a domain does not count.
+    Domains are compared by their canonical names; a question without a domain does not count, and neither do the slots
+    of an answer that keeps its domains ``apart``.
 
     >>> foreign_slots([Answered("", ("a", "b"), frozenset("a"), 1.0, "code", ("coding", "prose"))])
     (1, 2)
@@ -116,7 +118,7 @@ def foreign_slots(answers: Iterable[Answered], k: int = 10) -> tuple[int, int]:
         own = canonical(answer.domain)
         slots = [canonical(domain) for domain in answer.domains[:k]]
         total += len(slots)
-        foreign += sum(domain != own for domain in slots)
+        foreign += sum(domain != own for domain in slots) if not answer.apart else 0
     return foreign, total
 
 

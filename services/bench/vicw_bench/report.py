@@ -132,7 +132,7 @@ def caveat_lines(reports: Sequence[SetReport]) -> list[str]:
 
 def separation_table(rows: Sequence[Separation], *, categories: bool = False) -> Table:
     """Return one row a set, the last for all; with ``categories`` one more for each category."""
-    counts = ("queries", "foreign slots", "of", "share", "narrowed", "wrongly")
+    counts = ("queries", "foreign slots", "of", "share", "narrowed", "wrongly", "ambiguous")
     table = Table("pooled", *counts, "R@10 no domain", "R@10 domain given", "lost")
     for column in table.columns[1:]:
         column.justify = "right"
@@ -146,7 +146,14 @@ def separation_table(rows: Sequence[Separation], *, categories: bool = False) ->
 def _separation_cells(row: Separation) -> list[str]:
     counts = (row.questions, row.foreign, row.slots)
     recalls = (f"{row.recall_open:.3f}", f"{row.recall_given:.3f}", f"{row.lost:+.3f}")
-    return [*map(str, counts), f"{row.foreign_share:.2%}", str(row.narrowed), str(row.wrongly), *recalls]
+    return [
+        *map(str, counts),
+        f"{row.foreign_share:.2%}",
+        str(row.narrowed),
+        str(row.wrongly),
+        str(row.ambiguous),
+        *recalls,
+    ]
 
 
 def evidence_table(reports: Sequence[EvidenceReport]) -> Table:

@@ -34,6 +34,7 @@ from vicw_ingest.knowledge.pages import KnowledgePage, with_import_links
 from vicw_ingest.llm_queue.requests import ExtractionBackend, finish_extractions, items_to_extract
 from vicw_ingest.plan.drafts import PassageCutter
 from vicw_ingest.plan.service import PlanInput, PlanRules, plan_write
+from vicw_ingest.response.wishes import with_wishes
 from vicw_ingest.telemetry import ingesting
 from vicw_shared.clock import now
 from vicw_shared.errors import RetryableError
@@ -164,7 +165,8 @@ async def ingest(
     await ports.indexer.discard(committed.obsolete_points)
     for item in committed.response.items:
         ITEMS.labels(item.status.value).inc()
-    return await _index(committed, request, tenant, receipts, ports)
+    response, is_findable = await _index(committed, request, tenant, receipts, ports)
+    return await with_wishes(response, request, tenant, ports.graph), is_findable
 
 
 async def _domain(request: IngestRequest, tenant: str, graph: GraphStore) -> str:

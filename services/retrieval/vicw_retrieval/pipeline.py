@@ -17,6 +17,7 @@ from vicw_core.language.times.date_order import shown_order
 from vicw_retrieval.access.scope import scope_of
 from vicw_retrieval.access.viewer_identity import with_viewer_identities
 from vicw_retrieval.ports import RetrievalPorts
+from vicw_retrieval.profile.service import PROFILE
 from vicw_retrieval.refine.pipeline import TIME, RefinedItems, refine
 from vicw_retrieval.relevance.judge import Relevance, judge, relevance_line
 from vicw_retrieval.request.engines import Deadline, bounded, cached_graph
@@ -132,6 +133,8 @@ async def _answer(
             ports.calibration,
             stages.degraded,
         )
+    if refined.is_profile:
+        judged = judged.sure_of({one.key for one in refined.top if PROFILE in one.boosts})
     top = judged.least(refined.top, request.min_relevance)
     expanded = await expand_results(request, scope, top, refined.associates, ports, stages, again=again)
     return await _synthesize(request, scope, found, refined, judged, expanded, ports, stages)
@@ -168,7 +171,18 @@ async def _synthesize(
         unlikely = nothing_line(named, request.zone) or (relevance_line(judged.answered) if results else "")
         notes = (unlikely, PENDING_LINE if PENDING in stages.degraded else "")
         note = "\n".join(filter(None, notes))
-        written = write_text(results, items, around, meter, request.template, request.zone, note=note)
+        groups = () if refined.is_profile else tuple(found.decision.apart)
+        written = write_text(
+            results,
+            items,
+            around,
+            meter,
+            request.template,
+            request.zone,
+            note=note,
+            groups=groups,
+            by_rank=refined.is_profile,
+        )
         graph = graph_to_wire(results, around)
     degraded = tuple(sorted(set(stages.degraded)))
     for part in degraded:

@@ -106,6 +106,9 @@ class RetrievalSettings(BaseSettings):
         True,
         description="Rank current statements before the ones that they replaced, unless the question asks for the past",
     )
+    profile: bool = Field(
+        True, description="Answer 'What do you know about me?' with what the asker told of themself, topic by topic"
+    )
     later_first: float = Field(
         1.17,
         ge=0,

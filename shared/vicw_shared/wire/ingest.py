@@ -200,6 +200,21 @@ class RepeatedItem(Message):
     how: Repetition
 
 
+class MeantItem(Message):
+    """A stored item that a wish to forget may mean."""
+
+    uid: str
+    id: RawText | None = Field(description="Your id")
+
+
+class ForgetWish(Message):
+    """A text asks to forget what was said. Nothing is forgotten by it: retract or erase what you choose."""
+
+    may_mean: tuple[MeantItem, ...] = Field(
+        (), description="Items of the same speaker and context that it may mean, best first, five at most"
+    )
+
+
 class IngestedItem(Message):
     """The outcome of one item, in the order of the request.
 
@@ -221,6 +236,9 @@ class IngestedItem(Message):
         "null if none is configured",
     )
     sources: tuple[RepeatedItem, ...] = Field((), description="Stored items that it repeats")
+    forget: ForgetWish | None = Field(
+        None, description="What it asks to forget; null if it does not, and in the result of a job"
+    )
     links: tuple[LinkProblem, ...] = Field((), description="Of a page: its broken links. Later pages may resolve them")
 
 

@@ -121,6 +121,15 @@ class Intent(Message):
     confidence: float = Field(description="Of the domain")
     domain_source: Literal["given", "query", "hits", "none"] = Field(description="Source of the domain")
     filtered: bool = Field(description="Whether the results were narrowed to the domain")
+    ambiguous: bool = Field(
+        False,
+        description="Whether the question fits several domains alike: the results of each then stand together, "
+        "those of the best domain first, and scores compare only results of one domain",
+    )
+    domains: dict[str, float] = Field(
+        default_factory=dict,
+        description="If it is ambiguous, how well each of these domains fits, in [0, 1], best first",
+    )
     task: Task | None = Field(None, description="The question's task; null: unknown")
     task_confidence: float = 0.0
     now: bool = Field(False, description="Whether the question asks for the current state")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -73,6 +74,7 @@ def test_foreign_slots_compare_canonical_names_of_the_first_k() -> None:
     unknown = Answered("", ("e",), frozenset("e"), 1.0, None, ("coding",))
     assert foreign_slots([prose, code, unknown]) == (2 + 0, 3 + 1)
     assert foreign_slots([prose, code], 1) == (0, 1 + 1)
+    assert foreign_slots([replace(prose, apart=True), code]) == (0, 3 + 1), "what is kept apart is not mixed in"
 
 
 @given(st.lists(st.sampled_from("abcdef"), max_size=12, unique=True), st.sets(st.sampled_from("abcdef"), min_size=1))

@@ -61,6 +61,7 @@ _OFF: Mapping[str, Mapping[str, Any]] = {
     "bridges": {"entity_hops": 0},
     "time": {"time_boost": 0.0},
     "current first": {"current_first": False},
+    "profile": {"profile": False},
     "later first": {"later_first": 0.0},
     "importance": {"importance_weight": 0.0},
     "system texts": {"system_below": False},
@@ -207,6 +208,7 @@ async def _ask_all(
                 degraded=bool(response.degraded),
                 narrowed_to=response.intent.domain if response.intent.filtered else None,
                 sure=response.intent.task is not None,
+                apart=response.intent.ambiguous,
             )
         )
         progress(f"{data.name}: asking ({variant.name})", len(answers), len(data.questions))

@@ -21,7 +21,8 @@ from vicw_shared.wire.ingest import Extract
 class Separation:
     """The questions of one set, or of all, in a shared store.
 
-    ``foreign`` of ``slots`` result slots hold another domain; ``narrowed`` questions were narrowed to a domain,
+    ``foreign`` of ``slots`` result slots hold another domain and are not set apart: ``ambiguous`` answers keep their
+    domains apart. ``narrowed`` questions were narrowed to a domain,
     ``wrongly`` of them to another than their own. ``recall_open`` is R@10 asked without a domain, ``recall_given``
     with it; both without a context. ``categories`` holds the same of each category.
     """
@@ -34,6 +35,7 @@ class Separation:
     wrongly: int
     recall_open: float
     recall_given: float
+    ambiguous: int = 0
     categories: dict[str, Separation] = field(default_factory=dict)
 
     @property
@@ -80,4 +82,5 @@ def compare(name: str, free: Sequence[Answered], given: Sequence[Answered]) -> S
 def _row(name: str, pairs: Sequence[tuple[Answered, Answered]]) -> Separation:
     free, given = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     recalls = (score(free).recall_at_10, score(given).recall_at_10)
-    return Separation(name, len(pairs), *foreign_slots(free, LIMIT), *narrowings(free), *recalls)
+    ambiguous = sum(answer.apart for answer in free)
+    return Separation(name, len(pairs), *foreign_slots(free, LIMIT), *narrowings(free), *recalls, ambiguous)

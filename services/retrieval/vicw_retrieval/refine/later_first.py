@@ -16,9 +16,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from vicw_core.language.statement_words import is_correction, is_plain, is_unsure, speaks_of_self, subject_terms
 from vicw_retrieval.channels.graph.spread import SpreadContext
 from vicw_retrieval.ranking.fusion import Candidate, in_order
-from vicw_retrieval.refine.statement_words import is_correction, is_plain, is_unsure, speaks_of_self, subject_terms
 from vicw_shared.model import Label
 from vicw_shared.ports import VectorStore
 from vicw_shared.text import fold_case

@@ -16,6 +16,9 @@ from vicw_retrieval.channels.graph.channel import SpreadResults, run_spreads
 from vicw_retrieval.channels.graph.spread import Anchor, SpreadContext, by_item
 from vicw_retrieval.intent.history import asks_for_beginning, is_in_past_tense
 from vicw_retrieval.ports import RetrievalPorts
+from vicw_retrieval.profile.question import asks_for_profile
+from vicw_retrieval.profile.service import PROFILE, put_profile_first
+from vicw_retrieval.ranking.domain_groups import choose_apart, in_groups
 from vicw_retrieval.ranking.fusion import GRAPH, Candidate, choose
 from vicw_retrieval.refine.asker_boost import asker_names, is_about_asker, prefer_asker
 from vicw_retrieval.refine.cross_encoder import RERANK, Reranked, rerank
@@ -47,6 +50,7 @@ class RefinedItems:
     """The results of a question, and ``associates`` that share a tag with them.
 
     ``spreads``, ``time`` and ``reranked`` explain the order; the last two are None where they had no part in it.
+    ``is_profile``: they are what the asker told of themself, topic by topic.
     ``pairs`` are statements of the same of which the later came first, or takes the other back.
     """
 
@@ -55,6 +59,7 @@ class RefinedItems:
     spreads: SpreadResults = field(default_factory=SpreadResults)
     time: ResolvedTime | None = None
     reranked: Reranked | None = None
+    is_profile: bool = False
     pairs: Sequence[StatementPair] = ()
 
 
@@ -88,22 +93,32 @@ async def refine(
         candidates = await _people_first(question, candidates, request.limit, ports, stages)
     if request.channels is None:
         candidates = prefer_important(candidates, request.limit, ports.settings.importance_weight)
+    is_profile = False
+    if request.channels is None and ports.settings.profile and asks_for_profile(request.query):
+        candidates = await _put_profile_first(question, candidates, request.limit, ports, stages)
+        is_profile = any(PROFILE in one.boosts for one in candidates)
     asks_now = not (time.is_over(scope.judged_at) or scope.with_past)
     if ports.settings.current_first and request.channels is None and candidates and asks_now:
         candidates = await _prefer_current(
             question, candidates, ports, stages
         )  # last: no model knows what was replaced
     in_time = InTime(candidates)
-    if ports.settings.later_first and request.channels is None and len(candidates) > 1:
+    if ports.settings.later_first and request.channels is None and not is_profile and len(candidates) > 1:
         travels = scope.as_of is not None or scope.known_at is not None
         wanted = _wanted(request.query, time, ports.settings.later_first, asks_now and not travels)
         in_time = await _prefer_later(question, candidates, wanted, request.limit, ports, stages)
-    top = choose(in_time.candidates, found.wave, request.limit)
+    shares = {} if is_profile else found.decision.apart
+    # One ranking would mix what has nothing in common but a word.
+    top = (
+        choose_apart(in_time.candidates, found.wave, shares, request.limit)
+        if shares
+        else choose(in_time.candidates, found.wave, request.limit)
+    )
     associates: Sequence[tags.Associate] = ()
     if ports.settings.associates and request.channels is None and request.expand.hops > 0:
         associates = await _walk_tags(question, top, ports, stages)
     top = tags.add_associates(top, associates, request.limit)
-    return RefinedItems(top, associates, spreads, resolved, reranked, in_time.pairs)
+    return RefinedItems(in_groups(top, shares), associates, spreads, resolved, reranked, is_profile, in_time.pairs)
 
 
 def _question(
@@ -223,6 +238,16 @@ async def _rerank(
     if not reranked.in_time:
         stages.degraded.append(RERANK)
     return candidates, reranked
+
+
+async def _put_profile_first(
+    question: SpreadContext, candidates: Sequence[Candidate], limit: int, ports: RetrievalPorts, stages: StageRun
+) -> Sequence[Candidate]:
+    """Put what the asker told of themself first."""
+    with _clocked(PROFILE, ports, stages) as seconds:
+        async with asyncio.timeout(seconds):
+            return await put_profile_first(question, candidates, limit)
+    return candidates
 
 
 async def _prefer_current(

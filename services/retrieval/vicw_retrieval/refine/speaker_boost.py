@@ -35,7 +35,18 @@ def prefer_speaker(query: str, candidates: Sequence[Candidate]) -> list[Candidat
 def raise_speaker_votes(
     query: str, candidates: Sequence[Candidate], strengths: Mapping[str, float]
 ) -> Mapping[str, float]:
-    """Return the strengths of passages, raised for named speakers' turns if all these turns are of one domain.
+    """Return the strengths of passages, raised for named speakers' turns if all these turns are of one domain."""
+    turns = _turns_at_home(query, candidates)
+    return {**strengths, **{uid: strengths[uid] + VOTE for one in turns for uid, _ in one.passages}}
+
+
+def speaker_domain(query: str, candidates: Sequence[Candidate]) -> str | None:
+    """Return the one domain of the speakers that the question names; None if it names none, or they have several."""
+    return next((one.item.domain for one in _turns_at_home(query, candidates)), None)
+
+
+def _turns_at_home(query: str, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the turns of named speakers if all these turns are of one domain, else none.
 
     The question has to spell the name in the same case: "will" is not Will. Role names are ignored.
     """
@@ -45,9 +56,7 @@ def raise_speaker_votes(
         if speaker.casefold() not in ROLES and _as_written(_first(speaker), query)
     }
     turns = [candidate for candidate in candidates if candidate.item.speaker in named]
-    if len({candidate.item.domain for candidate in turns}) != 1:
-        return strengths
-    return {**strengths, **{uid: strengths[uid] + VOTE for one in turns for uid, _ in one.passages}}
+    return turns if len({candidate.item.domain for candidate in turns}) == 1 else []
 
 
 def _named_speakers(query: str, candidates: Sequence[Candidate]) -> set[str]:

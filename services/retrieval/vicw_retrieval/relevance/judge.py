@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from vicw_core.index.words.languages import DEFAULT, detect
 from vicw_retrieval.ranking.fusion import GRAPH, Candidate, Wave
@@ -29,6 +29,11 @@ class Relevance:
     def least(self, results: Sequence[Candidate], least: float) -> list[Candidate]:
         """Return the results with this relevance or more, in order."""
         return [one for one in results if self.results[one.key] >= least]
+
+    def sure_of(self, keys: Collection[str]) -> Relevance:
+        """Return the same with these results as evidence: a rule chose them, not their likeness to the question."""
+        sure = {key: 1.0 if key in keys else relevance for key, relevance in self.results.items()}
+        return replace(self, answer=1.0, answered=Answered.LIKELY, results=sure)
 
 
 def judge(

@@ -19,7 +19,7 @@ from vicw_retrieval.intent.profiles import QuestionIntent
 from vicw_retrieval.model.similarity import QuerySimilarity, VectorSimilarity, WordSimilarity
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.ranking.fusion import Candidate, Wave
-from vicw_retrieval.refine.speaker_boost import raise_speaker_votes
+from vicw_retrieval.refine.speaker_boost import raise_speaker_votes, speaker_domain
 from vicw_retrieval.request.stages import StageRun
 from vicw_retrieval.search.item_search import ItemQuery, ItemSearch, SearchResult, SearchState
 from vicw_retrieval.search.waiting_passages import PENDING, is_waiting
@@ -188,7 +188,9 @@ async def _decide(
     """Return the domains that the hits point to; by the question's own words if that fails."""
     decision = by_words(words := domain_cues(query))
     with stages.isolate(DOMAIN):
-        inferred = infer(result.candidates, _votes(query, result, ports.settings), sizes, words, ports.settings)
+        named = speaker_domain(query, result.candidates) if ports.settings.speaker_boost else None
+        votes = _votes(query, result, ports.settings)
+        inferred = infer(result.candidates, votes, sizes, words, ports.settings, named=named)
         if inferred.domains is not None and time.by_time:
             decision = _widened(inferred)  # the decision if the next line fails
             inferred = await _check_event_domains(inferred, scope, time, ports, _phrase_search(ports, result.state))
@@ -215,7 +217,8 @@ async def _check_event_domains(
 
 
 def _widened(decision: DomainDecision) -> DomainDecision:
-    return DomainDecision(decision.intent.model_copy(update={"filtered": False}), None)
+    open_intent = decision.intent.model_copy(update={"filtered": False, "ambiguous": False, "domains": {}})
+    return DomainDecision(open_intent, None)
 
 
 async def _narrow(search: ItemSearch, result: SearchResult, domains: tuple[str, ...], scope: Scope) -> SearchResult:

@@ -10,6 +10,7 @@ from vicw_retrieval.causal_chains.chain_search import certainty_of
 from vicw_retrieval.causal_chains.model import CausalPath, CausalPathEdge, ChainDirection
 from vicw_retrieval.model.neighbourhood import Neighbourhood
 from vicw_retrieval.synthesis.changes import change_lines
+from vicw_retrieval.synthesis.domain_headings import ambiguous_line, headings_of, place_headings
 from vicw_retrieval.synthesis.page import (
     ELLIPSIS,
     RESULT,
@@ -194,16 +195,25 @@ def write_text(
     zone: tzinfo,
     *,
     note: str = "",
+    groups: Sequence[str] = (),
+    by_rank: bool = False,
 ) -> WrittenText:
     """Return text within the meter's limit, and what did not fit; ``note`` comes first, if half of the room fits it.
 
+    Results of ``groups``, domains, stand under a heading each, after a line that says that the question is ambiguous.
+
+
     Results get 70 % first, their neighbourhood 30 %; each may use what the other leaves. The best result is always in
-    it, cut if necessary. Results of one thread stand together, in its order, at the place of the best of them;
+    it, cut if necessary. Unless they stand ``by_rank``, results of one thread stand together, in its order, at the
+    place of the best of them;
     ``items`` are the results' nodes, by uid. Times are told in ``zone``.
     """
     room, guard = meter.limit - meter.size(fill_text(template, "")), guard_of(template)
-    note = guard(note) if 2 * meter.size(note) <= room else ""
-    page = TextPage(meter, room - meter.size(note) - bool(note), guard)
+    headings = headings_of(groups, results, guard)
+    note = "\n".join(filter(None, (guard(note), ambiguous_line(list(headings), guard))))
+    note = note if 2 * meter.size(note) <= room else ""
+    kept_free = sum(meter.size(heading) + 1 for heading in headings.values()) if note else 0
+    page = TextPage(meter, room - meter.size(note) - bool(note) - kept_free, guard)
     as_result = template.result or RESULT
     anchors = [TextBlock(r.rank, 0, write_result(as_result, r, zone, guard)) for r in results if r.kind == "anchor"]
     associates = {
@@ -227,9 +237,12 @@ def write_text(
         )
         before = page.ranks
     ranks = page.ranks
+    places = {result.rank: (result.rank, 0) for result in results} if by_rank else _places(results, items)
+    if note:
+        places |= place_headings(page, headings, results, places)
     uids = {result.rank: result.uid for result in results}
     return WrittenText(
-        text=fill_text(template, "\n".join(filter(None, (note, page.text(_places(results, items)))))),
+        text=fill_text(template, "\n".join(filter(None, (note, page.text(places))))),
         cut=tuple(uid for rank, uid in uids.items() if rank not in ranks),
         shortened=tuple(uids[rank] for rank in page.shortened),
         lines={uids[rank]: count for rank, count in sorted(page.lines.items())},
@@ -284,7 +297,7 @@ def _write_surrounding_lines(
             page.lines[result.rank] += lacking
 
 
-def _places(results: Sequence[Result], items: Mapping[str, Node]) -> Mapping[int, tuple[int, int]]:
+def _places(results: Sequence[Result], items: Mapping[str, Node]) -> dict[int, tuple[int, int]]:
     """Return the place of each rank: at the best rank of its thread, and there in the order of NEXT, else by time."""
     threads: dict[tuple[str, str], list[Result]] = {}
     for result in results:

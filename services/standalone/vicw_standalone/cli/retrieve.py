@@ -100,6 +100,9 @@ def _print_answer(answer: Mapping[str, Any], zone: tzinfo) -> None:
         f"[dim]{count} in {answer['took_ms']['total']:.0f} ms; domain {escape(intent['domain'])} "
         f"({intent['confidence']:.0%} sure by {intent['domain_source']}{narrowed})[/]"
     )
+    if intent.get("ambiguous"):
+        fits = ", ".join(f"{escape(name)} {share:.0%}" for name, share in intent["domains"].items())
+        err.print(f"[yellow]ambiguous: it fits several domains ({fits}); --domain asks one of them[/]")
     degraded = set(answer.get("degraded", ()))
     if "pending" in degraded:
         err.print("[yellow]some memories are not indexed yet and may be missing[/]")

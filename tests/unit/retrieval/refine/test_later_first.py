@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import Memory, open_memory
+from vicw_core.language.statement_words import is_correction, is_plain, is_unsure, speaks_of_self, subject_terms
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.refine.later_first import LATER
-from vicw_retrieval.refine.statement_words import is_correction, is_plain, is_unsure, speaks_of_self, subject_terms
 from vicw_shared.errors import UnavailableError
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 

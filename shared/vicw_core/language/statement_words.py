@@ -35,8 +35,20 @@ _CORRECTS = re.compile(
     r"(?:(?:that|this|it|what i (?:said|wrote|told you))(?: (?:is|was)|['’]s) "
     r"(?:wrong|incorrect|false|not (?:right|true|correct)|a mistake|an error)"
     r"|i (?:was (?:wrong|mistaken)|misspoke|made a mistake|take (?:that|it) back)"
-    r"|correction\b|(?:scrap|strike|cancel|scratch|ignore|disregard|forget|delete|erase)"
-    r" (?:that\b|it\b|this\b|everything\b|(?:about )?(?:what|all) i\b|my (?:last|previous)\b))",
+    r"|correction\b|(?:scrap|strike|cancel|scratch|ignore|disregard)"
+    r" (?:that\b|it\b|this\b|everything\b|(?:what|all) i\b|my (?:last|previous)\b))",
+    re.IGNORECASE,
+)
+_SAID = r"i(?:['’]ve| have)? (?:just )?(?:said|told you|wrote|mentioned|shared)"
+_WISH = re.compile(
+    r"\W*(?:(?:no|sorry|actually|ok(?:ay)?|please|can you|could you|would you|i want you to|i['’]d like you to|just)\b"
+    rf"[\s,.:;!–—-]*){{0,3}}(?:forget (?:about )?(?=(?:that|this|it|everything|what|all|my)\b)"
+    rf"|(?:delete|erase|remove) (?=(?:what|everything|all) {_SAID}\b))",
+    re.IGNORECASE,
+)
+_SAID_OF = re.compile(
+    rf"(?:(?:that|this|it|what|everything|all)\b ?)?(?:(?:that )?{_SAID})?(?: to you)?"
+    r"(?: (?:about|on|regarding)\b)?\s*",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"\S*\d\S*")
@@ -69,7 +81,23 @@ def is_correction(text: str) -> bool:
     >>> is_correction("Please forget what I said."), is_correction("No, I live in Ghent.")
     (True, False)
     """
-    return _CORRECTS.match(text) is not None
+    return _CORRECTS.match(text) is not None or wish_to_forget(text) is not None
+
+
+def wish_to_forget(text: str) -> str | None:
+    """Return what a text asks to forget, in its words, which may be none; None if it asks for nothing of the kind.
+
+    >>> wish_to_forget("Please forget what I said about the PIN hint."), wish_to_forget("Forget that!")
+    ('the PIN hint.', '!')
+    >>> wish_to_forget("I forget what it was."), wish_to_forget("Delete the file.")
+    (None, None)
+    """
+    wish = _WISH.match(text[:_MOST_CHARS])
+    if wish is None:
+        return None
+    said = text[wish.end() : _MOST_CHARS]
+    named = _SAID_OF.match(said)
+    return said[named.end() :] if named is not None else said
 
 
 def speaks_of_self(text: str) -> bool:
