@@ -24,7 +24,8 @@ HANDED_ERROR = 0.05
 """What several hand on to one adds up, and so do its errors."""
 CONFIDENCE_ERROR = 0.1
 SURE_ERROR = 0.01
-_COUNTED = {"score", "rank", "channels", "passages", "text"}
+RELEVANCE_ERROR = 0.02
+_COUNTED = {"score", "relevance", "rank", "channels", "passages", "text"}
 
 
 def assert_same_answers(ours: RetrieveResponse, theirs: RetrieveResponse, limit: int) -> None:
@@ -34,6 +35,7 @@ def assert_same_answers(ours: RetrieveResponse, theirs: RetrieveResponse, limit:
         # The vote was so open that a thousandth has decided it.
         assert ours.intent.confidence == pytest.approx(theirs.intent.confidence, abs=CONFIDENCE_ERROR)
         return
+    assert ours.relevance == pytest.approx(theirs.relevance, abs=RELEVANCE_ERROR)
     hits = [(result.uid, hit.channel) for result in (*ours.results, *theirs.results) for hit in result.channels]
     alone = {channel for _, channel in hits if channel != "graph"}
     brought = {uid for uid, channel in hits if channel == "graph"}
@@ -56,7 +58,7 @@ def assert_same_answers(ours: RetrieveResponse, theirs: RetrieveResponse, limit:
         assert {node.uid: node for node in ours.graph.nodes} == {node.uid: node for node in theirs.graph.nodes}
         same_edges({edge.id: edge for edge in ours.graph.edges}, {edge.id: edge for edge in theirs.graph.edges})
         assert ours.graph.paths == theirs.graph.paths
-    if _shown(ours) == _shown(theirs):
+    if _shown(ours) == _shown(theirs) and ours.answered == theirs.answered:
         assert ours.text == theirs.text
         assert ours.explain.cut == theirs.explain.cut
 

@@ -14,7 +14,7 @@ type _Array = NDArray[np.float64]
 _RIDGE = 1e-3
 """Weight of the squared weights of standardised signals: sets are few, and their signals correlate."""
 _STEPS = 50
-_SAFETY = 0.8
+_SAFETY = 0.5
 """What "nothing" is said below, as a share of what would lose no more than ``LOST`` in any set of the fit."""
 LOST = 0.001
 """Mean share of the evidence that may be in answers called "nothing"."""

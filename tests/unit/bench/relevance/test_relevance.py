@@ -84,8 +84,8 @@ def test_the_fit_finds_the_odds_from_which_the_answers_were_drawn() -> None:
     assert found.answer.probability({"cosine": 0.5}) == pytest.approx(0.5, abs=0.03)
     assert found.result.probability({"place": 0.0}) > 0.9 > 0.1 > found.result.probability({"place": np.log(3)})
     figures = [found.answer.probability(one.signals) for one in judged]
-    assert 0 < lost(judged, figures, found.nothing / 0.8) <= 0.001
-    assert lost(judged, figures, found.nothing) <= lost(judged, figures, found.nothing / 0.8)
+    assert 0 < lost(judged, figures, found.nothing / 0.5) <= 0.001
+    assert lost(judged, figures, found.nothing) <= lost(judged, figures, found.nothing / 0.5)
 
 
 def test_no_set_is_judged_by_constants_of_its_own() -> None:
