@@ -31,8 +31,8 @@ def prefer_important(candidates: Sequence[Candidate], weight: float) -> list[Can
 def keep_important(candidates: Sequence[Candidate], limit: int) -> list[Candidate]:
     """Return the candidates with important ones among the first ``limit``, when all else is in order.
 
-    Items of more than usual importance that fit half as well as the best, their gain included, take the last places from less
-    important ones, half of the places at most.
+    Items of more than usual importance that fit half as well as the best, their gain included, take the last places
+    from less important ones, half of the places at most.
     """
     first, rest = candidates[:_CANDIDATES], candidates[_CANDIDATES:]
     least = _ALIKE * max((one.strength for one in first), default=0.0)
