@@ -46,6 +46,8 @@ _ORDER = re.compile(
       (?:\ (?P<count>[2-9]|10|{_COUNT}))?(?=\ (?!(?:{_NO_TIME})\b)\w)
     | (?:^\W*(?:(?:show|give|tell)\ me\ |list\ )?(?P<bare>first|last)(?:\ (?P<so_many>[2-9]|10|{_COUNT}))?
       (?=\ (?:entry|entries|notes?|messages?|memory|memories|records?|things?|events?)\b))
+    | (?:what|who|which(?:\ \w+)?)\ (?:happened|occurred|came|arrived|broke|failed|started|began|changed|was|were)
+      \ (?P<verb>first|last)(?=\ (?:in|on|during)\b|\W*$)
     | (?P<time>first|last)\ time(?=\W|$)
     | (?:did|have|has|had|was|were|do|does|am|is|are)(?:\ (?!(?:the|my|our|his|her|their|your|a)\b)[\w'’]+){{1,3}}
       \ (?P<adverb>first|last)
@@ -65,9 +67,9 @@ def order_in(query: str) -> TimeOrder | None:
     if match is None or (match["which"] or "").istitle():  # a name: the First Knight
         return _order_in_other_language(query)
     groups = {name: value.lower() for name, value in match.groupdict().items() if value}
-    name = next((groups[name] for name in ("which", "bare", "time", "adverb") if name in groups), None)
+    name = next((groups[name] for name in ("which", "bare", "verb", "time", "adverb") if name in groups), None)
     end = OrderEnd(name) if name else OrderEnd.FIRST if "first_word" in groups else OrderEnd.LAST
-    begins = match.start("adverb") if "adverb" in groups else match.start()
+    begins = next((match.start(name) for name in ("verb", "adverb") if name in groups), match.start())
     count = groups.get("count") or groups.get("so_many", "1")
     return TimeOrder(end, _COUNTS.get(count) or int(count), query[begins : match.end()], begins)
 

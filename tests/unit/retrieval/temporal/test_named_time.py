@@ -175,6 +175,7 @@ async def test_a_part_of_a_day_that_is_told_while_it_goes_on_is_as_late_as_its_t
     fixed = {"id": "fixed", "text": "Hugo mended it this morning.", "speaker": "Hugo"}
     await memory.ingest(fixed | {"timestamp": "2025-10-06T11:50:00Z"}, broke)
     assert ids(await ask(memory, "What was the first thing in October?"))[:2] == ["broke", "fixed"]
+    assert ids(await ask(memory, "What happened first in October?"))[:2] == ["broke", "fixed"]
     assert ids(await ask(memory, "What was the last thing in October?"))[:2] == ["fixed", "broke"]
 
 
