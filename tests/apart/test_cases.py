@@ -15,7 +15,7 @@ from vicw_bench.cases.service import replay
 
 CASES = Path(__file__).parents[1] / "bench/data/cases"
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.timeout(900)]
 
 
 async def test_every_case_is_right(platform: Platform) -> None:

@@ -15,7 +15,7 @@ _NODES = f"[n IN found | {node('n')}] AS nodes"
 """Each node once, since many edges may lead to the same node."""
 
 _HEAVIEST = "r.weight DESC, r.created_at, r.id"
-"""The order of a node's edges: of equal weights the oldest first, as in SQLite."""
+"""The order of a node's edges: of equal weights the oldest first. SQLite's index puts the older target first."""
 
 MERGED = f"MATCH (s:{ANY}) WHERE s.uid IN $uids MATCH (s)-[:MERGED_INTO]->(t) RETURN s.uid AS source, t.uid AS target"
 
