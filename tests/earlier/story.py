@@ -237,7 +237,7 @@ ASKED = "2025-09-01T12:00:00+00:00"
 """When the questions are asked, where they tell a time."""
 QUESTIONS: dict[str, dict[str, Any]] = {
     "why, by rules": {"query": "Why did the ferry not leave?", "context": CREW},
-    "why, of folded turns": {"query": "Why did the post office close until noon?"},
+    "why, of folded turns": {"query": "Why did the post office close until noon?", "query_time": ASKED},
     "why, by the caller": {"query": "Why did the pear trees die?", "context": ORCHARD},
     "why, by a model": {"query": "Why did the pears come back?", "context": ORCHARD},
     "what it led to": {"query": "What did the broken pane lead to?", "context": ORCHARD, "explain": True},
@@ -258,7 +258,7 @@ QUESTIONS: dict[str, dict[str, Any]] = {
     "over": {"query": "Does the desk lend umbrellas?", "context": DESK, "as_of": "2025-04-10T00:00:00Z"},
     "expired": {"query": "the parking permit of the harbour desk", "context": DESK},
     "erased": {"query": "Who lost his badge at the desk?", "context": DESK},
-    "tags, any": {"query": "the orchard in winter", "tags": {"any": ["frost", "key"]}},
+    "tags, any": {"query": "the orchard in winter", "tags": {"any": ["frost", "key"]}, "query_time": ASKED},
     "tags, all and none": {"query": "the orchard", "tags": {"all": ["orchard"], "none": ["key"]}},
     "dreamt": {"query": "the storm and the beacon", "context": DESK},
     "trigger phrase": {"query": "Can you draw me a family tree?"},
