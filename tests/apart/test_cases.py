@@ -25,4 +25,5 @@ async def test_every_case_is_right(platform: Platform) -> None:
         httpx.AsyncClient(base_url=platform.retrieval.url, **options) as retrieval,
     ):
         outcomes = [outcome async for outcome in replay(load_cases(CASES), ingest, retrieval)]
-    assert [line for one in outcomes if not one.right for line in lines_of(one)] == []
+    wrong = [line for one in outcomes if not one.right for line in lines_of(one)]
+    assert not wrong, "\n".join(wrong)

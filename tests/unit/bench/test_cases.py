@@ -122,6 +122,7 @@ class Echo:
         self.asked: list[tuple[str, str, Any]] = []
         self.polls = 0
         self.job_ends = "done"
+        self.hurried = 0
 
     async def answer(self, request: web.Request) -> web.Response:
         body = await request.json() if request.can_read_body else None
@@ -131,6 +132,9 @@ class Echo:
         if request.path.startswith("/ingest/jobs/"):
             self.polls += 1
             return web.json_response({"status": "running" if self.polls < 3 else self.job_ends})
+        if self.hurried:
+            self.hurried -= 1
+            return web.json_response({"results": [{"id": "hurried", "uid": "u8"}], "degraded": ["graph"]})
         return web.json_response({"results": [{"id": "r", "uid": "u9"}], "body": body}, status=200)
 
 
@@ -180,6 +184,21 @@ async def test_what_cannot_be_sent_or_found_is_wrong(echo: tuple[Echo, httpx.Asy
         away = await outcome_of(nobody, {"path": "/retrieve"}, right={"results": 1})
     assert away.right is False
     assert away.problems
+
+
+async def test_a_wrong_answer_is_asked_for_again_while_it_is_degraded(
+    echo: tuple[Echo, httpx.AsyncClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, client = echo
+    monkeypatch.setattr("vicw_bench.cases.service._PAUSE_SECONDS", 0.0)
+    server.hurried = 2
+    late = await outcome_of(client, {"path": "/retrieve"}, right={"first": ["r"]})
+    assert (late.problems, len(server.asked)) == ((), 3)
+    server.hurried = 99
+    never = await outcome_of(client, {"path": "/retrieve"}, right={"first": ["r"]})
+    assert (never.right, len(server.asked)) == (False, 3 + 6)
+    right = await outcome_of(client, {"path": "/retrieve"}, right={"first": ["hurried"]})
+    assert (right.right, len(server.asked)) == (True, 3 + 6 + 1)
 
 
 async def test_questions_go_to_the_retrieval_service(echo: tuple[Echo, httpx.AsyncClient]) -> None:
