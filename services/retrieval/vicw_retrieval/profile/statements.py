@@ -93,7 +93,7 @@ _TOPICS = {
     r"|developer|profession|career|arbeite\w*|beruf|firma|studiere|universität|schule|travaill\w+|métier"
     r"|études|étudi\w+"
     r"|trabaj\w+|empresa|estudi\w+|lavor\w+|azienda|studi[ao]|trabalh\w+|estud[oa])\b|工作|上班|公司|学习|大学|仕事|働|会社|勤",
-    "home": r"\b(?:live[sd]?|living|mov(?:ed|ing)|home|house|flat|apartment|city|town|village|country"
+    "home": r"\b(?:live[sd]?|living|(?:mov|relocat)(?:ed|ing)|home|house|flat|apartment|city|town|village|country"
     r"|neighbou?r\w*|wohne\w*|lebe"
     r"|gezogen|umgezogen|habit\w+|déménag\w+|vivo|mud\w+|casa|abit\w+|trasferit\w+|mor[oa]|mudei)\b|住|搬|家在|引っ越",
     "likes": r"\b(?:likes?|lov(?:e|ed|ing)|enjoy\w*|hat(?:e|ed)|prefer\w*|favou?rites?|hobb(?:y|ies)|fan of"
@@ -132,6 +132,16 @@ def self_statement(text: str) -> SelfStatement | None:
     said = " ".join(told)
     topic = next((topic for topic, form in _TOPIC_FORMS.items() if form.search(said)), OTHER)
     return SelfStatement(topic, any(_LASTING.search(clause) for clause in told))
+
+
+def is_aside(text: str) -> bool:
+    """Return whether a turn is a joke, or thanks and nothing of the speaker.
+
+    >>> is_aside("Thanks, that was funny!"), is_aside("Thanks, I live in Graz now.")
+    (True, False)
+    """
+    text = text[:_READ_CHARS]
+    return _JOKE.search(text) is not None or (_THANKS.search(text) is not None and self_statement(text) is None)
 
 
 def _clause_of(sentence: str) -> str | None:

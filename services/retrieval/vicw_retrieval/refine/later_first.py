@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from vicw_core.language.statement_words import is_correction, is_plain, is_unsure, speaks_of_self, subject_terms
 from vicw_retrieval.channels.graph.spread import SpreadContext
+from vicw_retrieval.profile.statements import is_aside
 from vicw_retrieval.ranking.fusion import Candidate, in_order
 from vicw_shared.model import Label
 from vicw_shared.ports import VectorStore
@@ -140,7 +141,9 @@ def _chain(
     movable = [
         one
         for one in told
-        if is_plain(texts[one.key], 2) and not is_unsure(texts[one.key]) and want.may_move(_time(one))
+        if is_plain(texts[one.key], 2)
+        and not (is_unsure(texts[one.key]) or is_aside(texts[one.key]))
+        and want.may_move(_time(one))
     ]
     chain = [best]
     while len(chain) <= _STEPS:
