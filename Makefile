@@ -2,8 +2,8 @@
 SHELL := /bin/bash
 BIN := .venv/bin
 SOURCES := shared client services training examples tests
-HOST ?= 127.0.0.1
-PORT ?= 8080
+HOST ?= $(or $(VICW_HOST),127.0.0.1)
+PORT ?= $(or $(VICW_PORT),8080)
 WORKERS ?= 2
 # A worker takes a whole file, for what its tests share; files go out in their order, which has the long ones first.
 # A worker that dies ends the run: pytest-xdist may wait for ever for the work of one that it replaces.
@@ -81,7 +81,7 @@ format: dev ## Format the code
 	$(BIN)/ruff format $(SOURCES)
 
 .PHONY: dist
-dist: dev ## Build the packages that are published into dist/, and check them
+dist: ## Build the packages that are published into dist/, and check them
 	scripts/dist
 
 .PHONY: clean

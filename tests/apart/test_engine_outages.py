@@ -45,7 +45,8 @@ def test_services_survive_the_outage_of_each_engine_and_recover(fragile: Platfor
 
     engines.qdrant.kill()
     answer = fragile.ask("harbour fog").raise_for_status().json()
-    assert (answer["results"][0]["id"], answer["degraded"]) == ("public", ["bm25", "dense"])
+    lost = set(answer["degraded"]) - {"pending"}  # "later" may still wait for its vectors
+    assert (answer["results"][0]["id"], lost) == ("public", {"bm25", "dense"})
     assert answer["results"][0]["channels"][0]["channel"] == "fulltext"
     insisting = fragile.ask("harbour fog", channels=["dense"])
     assert (insisting.status_code, insisting.json()["dependency"]) == (503, "vectors")

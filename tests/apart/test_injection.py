@@ -109,7 +109,7 @@ def _body_with(body: Any, way: list[str | int], text: str) -> Any:
 def _with_ruled(path: str, body: dict[str, Any]) -> dict[str, Any]:
     """Return a body that has what is ruled, too."""
     if path == "/retrieve":
-        return body | RULED[path]
+        return body | RULED[path] | {"viewer": body["viewer"] | RULED[path]["viewer"]}
     return body | {"items": [item | RULED[path]["items"][0] for item in body["items"]]}
 
 

@@ -109,6 +109,7 @@ _ZONES = st.sampled_from(["Asia/Kolkata", "America/Sao_Paulo", "UTC"])
 _RETRIEVE = _object(
     RetrieveRequest,
     limit=st.integers(1, 20),
+    min_relevance=_SHARES,
     viewer=_object(Viewer, participants=_NAMES, chat=st.sampled_from(["private", "group"]), timezone=_ZONES),
     timezone=_ZONES,
     tags=_object(TagFilter, any=_NAMES, all=_NAMES, none=_NAMES),

@@ -139,7 +139,7 @@ def test_a_taken_port_is_refused_before_the_store_is_created(serve: Serve) -> No
     assert not server.data_dir.exists()
 
 
-@pytest.mark.parametrize("where", ["/proc/vicw", "/dev/null/vicw"])
+@pytest.mark.parametrize("where", ["/proc/vicw", "/dev/null/vicw", f"/tmp/{'v' * 300}"], ids=["proc", "null", "long"])
 def test_an_unwritable_data_directory_is_refused_by_name(serve: Serve, where: str) -> None:
     server = serve(Path(where))
     ended = run_serve(server)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from vicw_shared.errors import DataDirError
 from vicw_shared.settings import (
     ConsolidationSettings,
     DreamSettings,
@@ -81,13 +82,16 @@ class StandaloneSettings:
 def read_settings(
     *, host: str | None = None, port: int | None = None, data_dir: Path | None = None, model: str | None = None
 ) -> StandaloneSettings:
-    """Return the settings. Raises SettingsError that names the variable, its value and the fault."""
+    """Return the settings. Raises SettingsError that names the variable, its value and the fault, or DataDirError."""
     with named_by_variable():
         settings = StandaloneSettings.read()
         storage = StorageSettings() if data_dir is None else StorageSettings(data_dir=data_dir.expanduser().absolute())
     choices = storage.data_dir / CHOICES
-    with named_by_variable(str(choices)):
-        settings = replace(settings, storage=storage, embedding=EmbeddingSettings(_env_file=choices))
+    try:
+        with named_by_variable(str(choices)):
+            settings = replace(settings, storage=storage, embedding=EmbeddingSettings(_env_file=choices))
+    except OSError as error:
+        raise DataDirError(f"{storage.data_dir} cannot be used as data directory: {error.strerror}") from error
     server = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
     if server:
         settings = replace(settings, server=settings.server.model_copy(update=server))

@@ -175,6 +175,19 @@ async def test_closing_kills_an_unresponsive_embedding_process(settings: Embeddi
     assert not _runs(pid)
 
 
+async def test_closing_kills_an_embedding_process_that_still_loads(settings: EmbeddingSettings, tmp_path: Path) -> None:
+    process = EmbeddingProcess(settings, tmp_path, stop_seconds=60.0)
+    await process.begin()
+    pid = process.pid
+    assert pid is not None
+    os.kill(pid, signal.SIGSTOP)  # it heeds no SIGTERM, as while it loads
+
+    async with asyncio.timeout(30):
+        await process.close()
+
+    assert not _runs(pid)
+
+
 async def test_start_raises_the_settings_error_of_the_embedding_process(tmp_path: Path) -> None:
     process = EmbeddingProcess(EmbeddingSettings(model="Qwen3-Embedding-0.6B"), tmp_path)
 
@@ -305,6 +318,7 @@ async def test_an_embedding_process_start_refused_by_the_system_is_retried(
     ("variable", "value", "says"),
     [
         ("VICW_EMBEDDING_MODEL", "no-such-model", "no-such-model is neither"),
+        ("VICW_EMBEDDING_MODEL", "./nothing.onnx", "./nothing.onnx does not exist"),
         ("VICW_EMBEDDING_THREADS", "many", "VICW_EMBEDDING_THREADS is 'many' in the environment"),
         ("VICW_PORT", "eighty", "VICW_PORT is 'eighty' in the environment"),
         ("VICW_EMBEDDING_API_KEY", " ", "VICW_EMBEDDING_API_KEY is empty"),

@@ -8,7 +8,11 @@ from typing import Any
 _FIXED = {"enum", "const", "format"}
 RULED: dict[str, dict[str, Any]] = {
     "/ingest": {"items": [{"trigger_phrases": ["closing time"], "page": {"folder": "wiki", "path": "docs/setup.md"}}]},
-    "/retrieve": {"template": {"whole": "{results}", "result": "{text}"}},
+    "/retrieve": {
+        "template": {"whole": "{results}", "result": "{text}"},
+        "timezone": "Europe/Paris",
+        "viewer": {"timezone": "Europe/Paris"},
+    },
 }
 """By path, what has a syntax of its own, so that not every string may stand there."""
 

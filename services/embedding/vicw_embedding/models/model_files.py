@@ -138,6 +138,8 @@ def _own_file(name: str) -> Path:
     path = Path(name).expanduser()
     if path.is_dir():
         return _file_in(path)
+    if not path.exists() and (path.suffix in {".gguf", ".onnx"} or len(path.parts) > 1):
+        raise SettingsError(f"{name} does not exist. {KNOWN}, or name a file or its folder")
     if not path.is_file():
         raise SettingsError(
             f"{name} is neither a registered model nor a GGUF or ONNX file. {KNOWN}, or name a file or its folder"

@@ -142,7 +142,7 @@ class ModelProcess(ABC):
             raise
 
     async def close(self) -> None:
-        """Stop the child: SIGTERM, and SIGKILL if it does not stop. Safe to call twice."""
+        """Stop the child: SIGTERM, and SIGKILL if it does not stop or still loads. Safe to call twice."""
         self._closing = True
         if self._first is not None and not self._first.done():
             self._first.set_exception(UnavailableError(self.dependency, "the process is being stopped"))
@@ -165,7 +165,8 @@ class ModelProcess(ABC):
         if process is None or process.returncode is not None:
             return
         with contextlib.suppress(ProcessLookupError):
-            process.terminate()
+            # One that still loads has no request to finish, and may not heed SIGTERM until it has loaded.
+            process.terminate() if self._ready else process.kill()
         try:
             async with asyncio.timeout(self._stop_seconds):
                 await process.wait()

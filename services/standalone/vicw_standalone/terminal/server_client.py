@@ -13,7 +13,10 @@ from vicw_runtime.console import fail
 if TYPE_CHECKING:  # slow to import, and not every command comes to need it
     from vicw_client import Retry, VicwClient
 
-_START = ". Is the server running? Start it with `vicw serve`, or the platform with `docker compose up -d`"
+_START = (
+    ". Is the server running? Start it with `vicw serve`, or the platform with `docker compose up -d`. "
+    "If it has another address, name that with --url or VICW_URL"
+)
 UrlOption = Annotated[
     str | None, typer.Option(help="Address of the server. \\[default: http://127.0.0.1:8080, or VICW_URL]")
 ]
