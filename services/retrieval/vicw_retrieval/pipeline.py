@@ -128,7 +128,7 @@ async def _answer(
             request.query,
             refined.top,
             found.wave,
-            found.lexical_ceiling,
+            found.wave.ceiling,
             refined.time,
             ports.calibration,
             stages.degraded,

@@ -103,7 +103,7 @@ def test_a_request_holds_one_context_and_domain_in_file_order(tmp_path: Path) ->
 
 
 def test_every_set_of_the_repository_can_be_read() -> None:
-    assert [load_set(path).name for path in find_sets(AMBIGUOUS)] == ["ambiguous"]
+    assert [load_set(path).name for path in find_sets(AMBIGUOUS)] == ["ambiguous", "diaries"]
 
 
 def test_the_ambiguous_set_has_both_domains_of_each_word() -> None:

@@ -100,12 +100,14 @@ class Wave:
     """The channels' hits: passages with their scores.
 
     ``ranked`` holds each channel's own hits, best first, and those of trigger phrases as GRAPH; ``scores`` adds each
-    channel's scores of the others' hits. ``weights`` are those of the channels.
+    channel's scores of the others' hits. ``weights`` are those of the channels. ``ceiling`` is the BM25 score of a text
+    with all words of the question.
     """
 
     ranked: Mapping[str, Sequence[VectorHit]]
     scores: Mapping[str, dict[str, float]]
     weights: Mapping[str, float]
+    ceiling: float = 0.0
 
     @cached_property
     def strengths(self) -> dict[str, float]:
@@ -178,7 +180,7 @@ def merge(wave: Wave, more: Wave) -> Wave:
     }
     names = dict.fromkeys([*wave.scores, *more.scores])
     scores = {name: {**wave.scores.get(name, {}), **more.scores.get(name, {})} for name in names}
-    return Wave(ranked, scores, {**wave.weights, **more.weights})
+    return Wave(ranked, scores, {**wave.weights, **more.weights}, wave.ceiling)
 
 
 def fuse_wave(wave: Wave, *, method: str) -> dict[str, float]:

@@ -61,7 +61,7 @@ class FoundItems:
     """The items found for a question, best first, the channels' hits, and what they say of the question.
 
     ``similarity`` compares texts with the question, ``find_phrase`` finds passages by words. ``wrapped_query`` is the
-    question in the wording that was embedded, ``lexical_ceiling`` the BM25 score of a text with all its words.
+    question in the wording that was embedded.
     """
 
     candidates: Sequence[Candidate]
@@ -71,7 +71,6 @@ class FoundItems:
     similarity: QuerySimilarity
     find_phrase: PhraseSearch
     wrapped_query: str
-    lexical_ceiling: float
 
 
 async def find_items(
@@ -154,7 +153,6 @@ def _found(
         similarity,
         _phrase_search(ports, state),
         wrapped,
-        query.ceiling,
     )
 
 

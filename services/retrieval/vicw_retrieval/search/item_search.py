@@ -301,7 +301,7 @@ class ItemSearch:
         weights = {"dense": settings.alpha, "bm25": 1 - settings.alpha, FULLTEXT: settings.fulltext_weight}
         if "bm25" not in scored.scores:
             weights[FULLTEXT] = 1 - settings.alpha  # full text replaces bm25
-        return Wave(scored.ranked, scored.scores, weights)
+        return Wave(scored.ranked, scored.scores, weights, self.query.ceiling)
 
     async def _rank(self, last: _Scores, wave: Wave, scope: Scope) -> tuple[list[Candidate], Wave]:
         """Fuse a wave and return its items, best first. The sources of summaries are scored, too."""

@@ -92,7 +92,9 @@ async def test_the_callers_template_wraps_the_results(memory: Memory) -> None:
 
 async def test_template_placeholders_in_stored_text_are_not_expanded(memory: Memory) -> None:
     await memory.ingest({"id": "a", "text": "Write {results} and {speaker} here: {0.__class__}"}, context="c")
-    answer = await memory.retrieve("what to write here", template={"whole": "<{results}>", "result": "{speaker}{text}"})
+    answer = await memory.retrieve(
+        "Write results and speaker here", template={"whole": "<{results}>", "result": "{speaker}{text}"}
+    )
     assert answer.text == "<> Write {results} and {speaker} here: {0.__class__}>"
 
 
