@@ -10,6 +10,7 @@ import re
 
 from vicw_core.index import sparse
 from vicw_core.language.sentences import sentences
+from vicw_shared.text import fold_case
 
 _MOST_CHARS = 300
 """A longer text tells of more than one thing, whatever its punctuation."""
@@ -51,6 +52,7 @@ _SAID_OF = re.compile(
     r"(?: (?:about|on|regarding)\b)?\s*",
     re.IGNORECASE,
 )
+_WORD = re.compile(r"\w+(?:[-.'’_/:]\w+)*")
 _NUMBER = re.compile(r"\S*\d\S*")
 _SELF = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself)\b")
 
@@ -103,6 +105,26 @@ def wish_to_forget(text: str) -> str | None:
 def speaks_of_self(text: str) -> bool:
     """Return whether a text speaks of its own speaker, so that another's statement is about another person."""
     return _SELF.search(text) is not None
+
+
+def named_things(question: str) -> frozenset[str]:
+    """Return the words of a question that name one thing: with a digit, or written with a capital inside a sentence.
+
+    >>> sorted(named_things("Who has ticket T-102 of Lena's list?")), sorted(named_things("Am I a vegetarian?"))
+    (['lena', 't-102'], [])
+    """
+    first, *others = _WORD.findall(question[:_MOST_CHARS]) or [""]
+    named = [word for word in others if word[0].isupper() and word != "I"]
+    return frozenset(_plain(word) for word in (first, *others) if word in named or any(map(str.isdigit, word)))
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of a text as ``named_things`` has them."""
+    return frozenset(map(_plain, _WORD.findall(text[:_MOST_CHARS])))
+
+
+def _plain(word: str) -> str:
+    return fold_case(word).removesuffix("'s").removesuffix("’s")
 
 
 def subject_terms(text: str) -> frozenset[int]:

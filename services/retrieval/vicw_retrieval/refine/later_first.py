@@ -8,7 +8,7 @@ it takes back, so that the answer can say so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
@@ -16,7 +16,15 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from vicw_core.language.statement_words import is_correction, is_plain, is_unsure, speaks_of_self, subject_terms
+from vicw_core.language.statement_words import (
+    is_correction,
+    is_plain,
+    is_unsure,
+    named_things,
+    speaks_of_self,
+    subject_terms,
+    words_of,
+)
 from vicw_retrieval.channels.graph.spread import SpreadContext
 from vicw_retrieval.profile.statements import is_aside
 from vicw_retrieval.ranking.fusion import Candidate, in_order
@@ -92,7 +100,8 @@ async def prefer_later(
     unit = {key: dense[passage] for key, passage in passages.items() if passage in dense}
     cosines = await question.similarity.similarities(list(passages.values()))
     statements = _Statements(texts, unit, {key: cosines.get(passage, -1.0) for key, passage in passages.items()})
-    chain = _chain(best, compared, told, statements, wanted) if in_order_wanted else [best]
+    named = named_things(question.text)
+    chain = _chain(best, compared, told, statements, wanted, named) if in_order_wanted else [best]
     pairs = [StatementPair(min(two, key=_time), max(two, key=_time)) for two in pairwise(chain)]
     for one in corrections:
         meant = _corrected(one, told, statements)
@@ -120,6 +129,10 @@ class _Statements:
         """Return what two have in common with each other, and the first with the question."""
         return self.likeness(one, other) + self.cosines[one.key] + _SHARED_TERM * self.share_term(one, other)
 
+    def words(self, one: Candidate) -> frozenset[str]:
+        """Return the words of a text and of its speaker's name."""
+        return words_of(f"{self.texts[one.key]} {one.item.speaker or ''}")
+
     def share_term(self, one: Candidate, other: Candidate) -> bool:
         """Return whether both have a word in common that is no function word."""
         return not subject_terms(self.texts[one.key]).isdisjoint(subject_terms(self.texts[other.key]))
@@ -134,16 +147,23 @@ class _Statements:
 
 
 def _chain(
-    best: Candidate, compared: Sequence[Candidate], told: Sequence[Candidate], statements: _Statements, want: TimeWanted
+    best: Candidate,
+    compared: Sequence[Candidate],
+    told: Sequence[Candidate],
+    statements: _Statements,
+    want: TimeWanted,
+    named: Set[str],
 ) -> list[Candidate]:
-    """Return the best one and what comes before it, in their new order."""
+    """Return the best one and what comes before it, in their new order; all have what is ``named`` in the best one."""
     texts = statements.texts
+    asked = statements.words(best) & named
     movable = [
         one
         for one in told
         if is_plain(texts[one.key], 2)
         and not (is_unsure(texts[one.key]) or is_aside(texts[one.key]))
         and want.may_move(_time(one))
+        and asked <= statements.words(one)
     ]
     chain = [best]
     while len(chain) <= _STEPS:

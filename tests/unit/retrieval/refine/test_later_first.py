@@ -107,6 +107,12 @@ async def test_what_does_not_answer_alike_or_is_not_asked_about_now_stays(
     assert moved(answer) == []
 
 
+async def test_a_statement_of_another_thing_than_the_named_one_does_not_move(fed: Memory) -> None:
+    await tell(fed, OLD | {"text": "Dish 17 has meat."}, NEW | {"text": "Dish 18 has meat."})
+    assert moved(await ask(fed, query="Is there meat in dish 17?")) == []
+    assert moved(await ask(fed, query="Is there meat?")) == ["new"], "nothing is named"
+
+
 async def test_a_statement_of_another_context_does_not_move(fed: Memory) -> None:
     await tell(fed, OLD)
     await fed.ingest(NEW, context="another", wait=True)
