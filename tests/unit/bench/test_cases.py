@@ -190,7 +190,7 @@ async def test_a_wrong_answer_is_asked_for_again_while_it_is_degraded(
     echo: tuple[Echo, httpx.AsyncClient], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server, client = echo
-    monkeypatch.setattr("vicw_bench.cases.service._PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr("vicw_bench.cases.service.PAUSE_SECONDS", 0.0)
     server.hurried = 2
     late = await outcome_of(client, {"path": "/retrieve"}, right={"first": ["r"]})
     assert (late.problems, len(server.asked)) == ((), 3)

@@ -17,7 +17,7 @@ from vicw_bench.cases.model import Case, CaseRequest, Right
 
 _PLACEHOLDER = re.compile(r"<([^<>]{1,200}) of the answer>")
 _JOB_SECONDS, _POLL_SECONDS = 300.0, 0.1
-_ASKED_AGAIN, _PAUSE_SECONDS = 5, 1.0
+_ASKED_AGAIN, PAUSE_SECONDS = 5, 1.0
 """How often a wrong answer is asked for again if it is degraded, and how long after."""
 _SUCCESS = Right()
 
@@ -64,7 +64,7 @@ async def _replay(case: Case, client: httpx.AsyncClient, retrieval: httpx.AsyncC
             before, again = answer, _ASKED_AGAIN
             status, answer = await _send(request, before, service)
             while again and _is_degraded(answer) and judge(right or _SUCCESS, status, answer):
-                await asyncio.sleep(_PAUSE_SECONDS)  # a busy machine: a part was out of time
+                await asyncio.sleep(PAUSE_SECONDS)  # a busy machine: a part was out of time
                 status, answer = await _send(request, before, service)
                 again -= 1
             await _until_found(answer, client)

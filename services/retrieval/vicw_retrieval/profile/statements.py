@@ -18,7 +18,7 @@ _SELF = re.compile(
 )
 """The first person, and its verbs in languages that leave out the pronoun."""
 _LASTING = re.compile(
-    r"\b(?:am|['’]m|is|are|have|['’]ve|has|live|work|study|like|love|enjoy|hate|prefer|need|can['’]?t|cannot"
+    r"\b(?:am|['’]m|is|are|have|['’]ve|has|lives?|works?|study|studies|like|love|enjoy|hate|prefer|need|can['’]?t|cannot"
     r"|never|always"
     r"|usually|every|own|speak|play|teach|eat|drink|don['’]t"
     r"|bin|ist|sind|habe|hat|wohne|lebe|arbeite|studiere|mag|liebe|hasse|esse|trinke|spreche|immer|nie"
