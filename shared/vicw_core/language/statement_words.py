@@ -52,6 +52,11 @@ _SAID_OF = re.compile(
     r"(?: (?:about|on|regarding)\b)?\s*",
     re.IGNORECASE,
 )
+_ASKS = frozenset(
+    "who whom whose which what where when why how am is are do does can could will would shall should may must have "
+    "has tell show give list remind".split()
+)
+"""First words of a question that may lack its mark."""
 _WORD = re.compile(r"\w+(?:[-.'’_/:]\w+)*")
 _NUMBER = re.compile(r"\S*\d\S*")
 _SELF = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself)\b")
@@ -110,10 +115,16 @@ def speaks_of_self(text: str) -> bool:
 def named_things(question: str) -> frozenset[str]:
     """Return the words of a question that name one thing: with a digit, or written with a capital inside a sentence.
 
+    All words do where nothing is asked: who sends a text or keywords looks for these.
+
     >>> sorted(named_things("Who has ticket T-102 of Lena's list?")), sorted(named_things("Am I a vegetarian?"))
     (['lena', 't-102'], [])
+    >>> sorted(named_things("dinner near the harbour"))
+    ['dinner', 'harbour', 'near', 'the']
     """
     first, *others = _WORD.findall(question[:_MOST_CHARS]) or [""]
+    if "?" not in question and fold_case(first) not in _ASKS:
+        return words_of(question)
     named = [word for word in others if word[0].isupper() and word != "I"]
     return frozenset(_plain(word) for word in (first, *others) if word in named or any(map(str.isdigit, word)))
 

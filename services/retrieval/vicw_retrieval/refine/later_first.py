@@ -101,7 +101,8 @@ async def prefer_later(
     cosines = await question.similarity.similarities(list(passages.values()))
     statements = _Statements(texts, unit, {key: cosines.get(passage, -1.0) for key, passage in passages.items()})
     named = named_things(question.text)
-    chain = _chain(best, compared, told, statements, wanted, named) if in_order_wanted else [best]
+    steps = min(_STEPS, max(1, limit - 1))  # the best one stays a result, if there is place for two
+    chain = _chain(best, compared, told, statements, wanted, named, steps) if in_order_wanted else [best]
     pairs = [StatementPair(min(two, key=_time), max(two, key=_time)) for two in pairwise(chain)]
     for one in corrections:
         meant = _corrected(one, told, statements)
@@ -153,6 +154,7 @@ def _chain(
     statements: _Statements,
     want: TimeWanted,
     named: Set[str],
+    steps: int,
 ) -> list[Candidate]:
     """Return the best one and what comes before it, in their new order; all have what is ``named`` in the best one."""
     texts = statements.texts
@@ -166,7 +168,7 @@ def _chain(
         and asked <= statements.words(one)
     ]
     chain = [best]
-    while len(chain) <= _STEPS:
+    while len(chain) <= steps:
         top = chain[0]
         others = [one for one in compared if one not in chain]
         nearest = max((statements.likeness(one, top) for one in others), default=-1.0)

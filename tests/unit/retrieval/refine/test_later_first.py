@@ -111,6 +111,14 @@ async def test_a_statement_of_another_thing_than_the_named_one_does_not_move(fed
     await tell(fed, OLD | {"text": "Dish 17 has meat."}, NEW | {"text": "Dish 18 has meat."})
     assert moved(await ask(fed, query="Is there meat in dish 17?")) == []
     assert moved(await ask(fed, query="Is there meat?")) == ["new"], "nothing is named"
+    assert moved(await ask(fed, query="the meat of dish")) == ["new"], "both have all words of both"
+    assert moved(await ask(fed, query="dish seventeen has meat")) == ["new"]
+
+
+async def test_a_text_that_asks_nothing_finds_what_has_its_words(fed: Memory) -> None:
+    await tell(fed, OLD, NEW)
+    assert moved(await ask(fed, query="I am a vegetarian.")) == []
+    assert moved(await ask(fed, query="am i a vegetarian")) == ["new"], "a question without its mark"
 
 
 async def test_a_statement_of_another_context_does_not_move(fed: Memory) -> None:
