@@ -95,12 +95,14 @@ class _TextExtractor:
         self._entities: dict[tuple[str | None, str], ExtractedEntity] = {}
         self._statements: dict[int, str] = {}
         self._times: list[tuple[TimeExpression, str] | None] = []
+        self._has_time = False
         self._extraction = TextExtraction()
 
     def extract(self) -> TextExtraction:
         """Return the extraction of the text."""
         causes = causes_in(self._sentences)
         self._times = [self._time_of(number) for number in range(len(self._sentences))]
+        self._has_time = any(self._times)
         relations: dict[ExtractedRelation, None] = {}
         for number, cause in enumerate(causes):
             relations.update(dict.fromkeys(self._extract_sentence(number, cause)))
@@ -114,7 +116,7 @@ class _TextExtractor:
         mentioned = list(dict.fromkeys(names.values()))
         time = self._times[number]
         # Beside a sentence with a time each other one counts: it is of the time of telling.
-        if time is None and not _is_statement(sentence, names, is_sure=any(self._times)):
+        if time is None and not _is_statement(sentence, names, is_sure=self._has_time):
             yield from (ExtractedRelation(ITEM, "MENTIONS", key, "rules:name") for key in mentioned)
             return
         statement = self._add_statement(number, mentioned, time)
