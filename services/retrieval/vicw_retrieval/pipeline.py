@@ -24,7 +24,7 @@ from vicw_retrieval.request.engines import Deadline, bounded, cached_graph
 from vicw_retrieval.request.payload_fallback import payload_graph
 from vicw_retrieval.request.stages import StageRun, name_sizes, require_within_limits
 from vicw_retrieval.search.first_wave import FoundItems, find_items
-from vicw_retrieval.search.waiting_passages import PENDING, PENDING_LINE
+from vicw_retrieval.search.waiting_passages import PENDING
 from vicw_retrieval.synthesis.changes import items_of, passages_of, with_changes
 from vicw_retrieval.synthesis.expansion import Expanded, MovedError, expand_results
 from vicw_retrieval.synthesis.explanation import explain
@@ -38,6 +38,7 @@ from vicw_shared.errors import OverloadedError, UnavailableError
 from vicw_shared.ports import Audience, Scope
 from vicw_shared.settings import LimitSettings
 from vicw_shared.settings.concerns import DAY_FIRST
+from vicw_shared.wire.answer_format import PENDING_LINE
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
 _log = structlog.get_logger()
@@ -124,15 +125,7 @@ async def _answer(
     found = await find_items(request, scope, time, ports, stages)
     refined = await refine(request, scope, found, time, ports, stages)
     with stages.timed("relevance"):
-        judged = judge(
-            request.query,
-            refined.top,
-            found.wave,
-            found.wave.ceiling,
-            refined.time,
-            ports.calibration,
-            stages.degraded,
-        )
+        judged = judge(request.query, refined.top, found.wave, refined.time, ports.calibration, stages.degraded)
     if refined.is_profile:
         judged = judged.sure_of({one.key for one in refined.top if PROFILE in one.boosts})
     top = judged.least(refined.top, request.min_relevance)

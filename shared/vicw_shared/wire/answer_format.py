@@ -11,6 +11,10 @@ from pydantic_core import PydanticCustomError
 from vicw_shared.wire.base import Message, Prose, StrictInt
 
 DEFAULT_BUDGET_CHARS = 8000
+NOTHING_OF = "Nothing is known of "
+"""Beginning of a line before the results: nothing is known of what is asked, or of the time that it names."""
+UNSURE_LINE = "Unsure: perhaps nothing here answers the question."
+PENDING_LINE = "Some memories are not indexed yet and may be missing here."
 _PLACEHOLDERS = frozenset(
     {"rank", "head", "id", "speaker", "date", "context", "domain", "flow", "kind", "name", "text"}
 )

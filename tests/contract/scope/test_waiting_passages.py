@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from support.stores.pairs import Side, asked_for
-from vicw_retrieval.search.waiting_passages import PENDING, PENDING_LINE
+from vicw_retrieval.search.waiting_passages import PENDING
+from vicw_shared.wire.answer_format import PENDING_LINE
 
 
 @pytest.fixture(params=["embedded", pytest.param("platform", marks=pytest.mark.servers)])

@@ -10,7 +10,7 @@ from statistics import fmean
 
 from vicw_bench.fidelity.measure import ensure_filled
 from vicw_bench.relevance.ask import Judged, Kind, ask_elsewhere, ask_foreign, ask_own
-from vicw_bench.relevance.fit import auroc, fit, lost
+from vicw_bench.relevance.fit import auroc, fit
 from vicw_bench.relevance.sides import SMALL, evenly, small_contexts, without_evidence
 from vicw_bench.sets import FidelitySet
 from vicw_bench.targets import open_local, store_key
@@ -77,22 +77,17 @@ async def ask_sets(
 
 def score(judged: Sequence[Judged], calibration: Calibration) -> RelevanceScores:
     """Return the figures of one set by these constants."""
-    figures = [calibration.answer.probability(one.signals) for one in judged]
+    return as_answered([_by(one, calibration) for one in judged])
 
-    def of(kind: Kind) -> list[float]:
-        return [figure for one, figure in zip(judged, figures, strict=True) if one.kind is kind]
 
-    def below(kind: Kind, most: float) -> float:
-        return fmean(figure < most for figure in of(kind)) if of(kind) else float("nan")
-
-    return RelevanceScores(
-        foreign=auroc(of(Kind.OWN), of(Kind.FOREIGN)),
-        left_out=auroc(of(Kind.OWN), of(Kind.LEFT_OUT)),
-        likely=1 - below(Kind.OWN, calibration.likely),
-        nothing=below(Kind.OWN, calibration.nothing),
-        nothing_foreign=below(Kind.FOREIGN, calibration.nothing),
-        lost=lost(judged, figures, calibration.nothing),
-    )
+def _by(one: Judged, calibration: Calibration) -> Judged:
+    """Return an answer as these constants judge it."""
+    relevance = calibration.answer.probability(one.signals)
+    if relevance < calibration.nothing:
+        answered = Answered.NOTHING
+    else:
+        answered = Answered.LIKELY if relevance >= calibration.likely else Answered.UNSURE
+    return replace(one, relevance=relevance, answered=answered)
 
 
 def as_answered(judged: Sequence[Judged]) -> RelevanceScores:

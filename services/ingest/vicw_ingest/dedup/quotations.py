@@ -12,13 +12,14 @@ from itertools import accumulate, islice, pairwise
 
 from vicw_shared.model.text_keys import keys_of, plain
 from vicw_shared.text import lines_of
+from vicw_shared.wire.answer_format import NOTHING_OF, PENDING_LINE, UNSURE_LINE
 
 CUT = "…"
 """End of a text that was cut to fit a budget, and prefix of the key of such a text's beginning."""
 _CUT_END = re.compile(rf"[^\n]{CUT}[ \t\"'”]*$")
 _NOTES = (
-    r"(?:[ \t>]*(?:Unsure: perhaps nothing here answers the question\.|Nothing is known of [^\n]{1,300}\."
-    r"|Some memories are not indexed yet and may be missing here\.)\n){0,2}"
+    rf"(?:[ \t>]*(?:{re.escape(UNSURE_LINE)}|{re.escape(NOTHING_OF)}[^\n]{{1,300}}\."
+    rf"|{re.escape(PENDING_LINE)})\n){{0,2}}"
 )
 """Lines before the results of an answer that say how little they may be worth."""
 _NUMBERED = re.compile(rf"^{_NOTES}[ \t>]*\[\d{{1,4}}\] [^\n]{{0,2000}}? · [^\n]*\n", re.MULTILINE)

@@ -10,6 +10,7 @@ from vicw_retrieval.ranking.fusion import GRAPH, Candidate, Wave
 from vicw_retrieval.relevance.calibration import Calibration
 from vicw_retrieval.relevance.signals import answer_signals, result_signals
 from vicw_retrieval.temporal.time_ranker import ResolvedTime
+from vicw_shared.wire.answer_format import NOTHING_OF, UNSURE_LINE
 from vicw_shared.wire.retrieve import Answered
 
 _STATED = 0.9
@@ -40,12 +41,11 @@ def judge(
     query: str,
     results: Sequence[Candidate],
     wave: Wave,
-    ceiling: float,
     time: ResolvedTime | None,
     calibration: Calibration,
     degraded: Collection[str],
 ) -> Relevance:
-    """Return the relevance of ``results``, in order; ``ceiling`` is the BM25 score of a text with all query terms.
+    """Return the relevance of ``results``, in order.
 
     The answer's is P(the results hold evidence), a result's is that times P(it is evidence | they hold some), both by
     logistic regression on ``signals``. The constants are fitted on sets of questions, each asked once with its evidence
@@ -59,7 +59,7 @@ def judge(
     """
     if not results:
         return Relevance(answered=Answered.UNSURE if degraded else Answered.NOTHING)
-    signals, of_results = answer_signals(wave, ceiling), result_signals(results, wave, ceiling)
+    signals, of_results = answer_signals(wave), result_signals(results, wave)
     answer = calibration.answer.probability(signals)
     relevance = {
         one.key: answer * calibration.result.probability(found) for one, found in zip(results, of_results, strict=True)
@@ -84,8 +84,8 @@ def _is_english(query: str) -> bool:
 
 
 _LINES = {
-    Answered.UNSURE: "Unsure: perhaps nothing here answers the question.",
-    Answered.NOTHING: "Nothing is known of this. What follows is only the nearest there is.",
+    Answered.UNSURE: UNSURE_LINE,
+    Answered.NOTHING: f"{NOTHING_OF}this. What follows is only the nearest there is.",
 }
 
 

@@ -13,11 +13,11 @@ _SMALL = 10
 """Passages of a small store, all of which a question finds."""
 
 
-def answer_signals(wave: Wave, ceiling: float) -> dict[str, float]:
+def answer_signals(wave: Wave) -> dict[str, float]:
     """Return the signals of an answer, each 0 where its channel has nothing.
 
     * ``cosine``: of the best passage, in [-1, 1], as the dense channel scores it;
-    * ``lexical``: the best BM25 score as a share of ``ceiling``, in [0, 1];
+    * ``lexical``: the best BM25 score as a share of the wave's ceiling, in [0, 1];
     * ``small``: 10 ÷ passages found, at most 1: a question finds a hundred or so, unless there are no more;
     * ``distance``: how far the best cosine is above the mean of the ten best, ≥ 0, times ``small``: in a small store
       these are the whole store, so that this says how much the best stands out.
@@ -27,19 +27,19 @@ def answer_signals(wave: Wave, ceiling: float) -> dict[str, float]:
     small = _SMALL / max(_SMALL, len(dense) or len(lexical))
     return {
         "cosine": best,
-        "lexical": _share(max(lexical.values(), default=0.0), ceiling),
+        "lexical": _share(max(lexical.values(), default=0.0), wave.ceiling),
         "small": small,
         "distance": small * (best - fmean(heapq.nlargest(_SMALL, dense.values()))) if dense else 0.0,
     }
 
 
-def result_signals(results: Sequence[Candidate], wave: Wave, ceiling: float) -> list[dict[str, float]]:
+def result_signals(results: Sequence[Candidate], wave: Wave) -> list[dict[str, float]]:
     """Return the signals of each result, in order.
 
     * ``place``: the natural logarithm of its rank, ≥ 0;
     * ``behind``: how far its best cosine is behind that of the best passage, ≥ 0; of what no channel scored, as far as
       the last;
-    * ``words``: its best BM25 score as a share of ``ceiling``, in [0, 1].
+    * ``words``: its best BM25 score as a share of the wave's ceiling, in [0, 1].
     """
     dense, lexical = _scores(wave, "dense"), _lexical(wave)
     best, last = max(dense.values(), default=0.0), min(dense.values(), default=0.0)
@@ -48,7 +48,7 @@ def result_signals(results: Sequence[Candidate], wave: Wave, ceiling: float) -> 
         passages = [passage for passage, _ in one.passages]
         cosine = max((dense[passage] for passage in passages if passage in dense), default=last)
         words = max((lexical.get(passage, 0.0) for passage in passages), default=0.0)
-        signals.append({"place": math.log(rank), "behind": best - cosine, "words": _share(words, ceiling)})
+        signals.append({"place": math.log(rank), "behind": best - cosine, "words": _share(words, wave.ceiling)})
     return signals
 
 

@@ -11,7 +11,6 @@ from vicw_shared.ports import GraphStore, Outbox, Scope
 
 PENDING = "pending"
 """Part of an answer that is degraded while passages that the caller may see wait for their vectors."""
-PENDING_LINE = "Some memories are not indexed yet and may be missing here."
 _READ = 200
 """Waiting passages that are looked at for one in scope: all that wait together are usually of one request."""
 

@@ -10,6 +10,7 @@ from vicw_retrieval.temporal.spans import BEGINNING, END
 from vicw_retrieval.temporal.time_ranker import ResolvedTime
 from vicw_shared.clock import format_minute, in_zone
 from vicw_shared.text import one_fact
+from vicw_shared.wire.answer_format import NOTHING_OF
 from vicw_shared.wire.named_time import NamedTime, NearestItem
 from vicw_shared.wire.retrieve import Result
 
@@ -47,7 +48,7 @@ def nothing_line(named: NamedTime | None, zone: tzinfo) -> str:
         for side, item in (("before", named.before), ("after", named.after))
         if item is not None
     ]
-    return f"Nothing is known of {_span(named, zone)}." + (f" Nearest {', '.join(near)}." if near else "")
+    return f"{NOTHING_OF}{_span(named, zone)}." + (f" Nearest {', '.join(near)}." if near else "")
 
 
 def _span(named: NamedTime, zone: tzinfo) -> str:

@@ -202,7 +202,6 @@ def write_text(
 
     Results of ``groups``, domains, stand under a heading each, after a line that says that the question is ambiguous.
 
-
     Results get 70 % first, their neighbourhood 30 %; each may use what the other leaves. The best result is always in
     it, cut if necessary. Unless they stand ``by_rank``, results of one thread stand together, in its order, at the
     place of the best of them;

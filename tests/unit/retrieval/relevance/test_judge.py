@@ -28,9 +28,9 @@ def result(uid: str) -> Candidate:
 
 
 def asked(cosine: float, query: str = "Where is the ferry?", **given: Any) -> Relevance:
-    wave = Wave(given.pop("ranked", {}), {"dense": {"a": cosine, "b": cosine - 0.1}}, {})
+    wave = Wave(given.pop("ranked", {}), {"dense": {"a": cosine, "b": cosine - 0.1}}, {}, 1.0)
     results = given.pop("results", [result("a"), result("b")])
-    return judge(query, results, wave, 1.0, given.pop("time", None), CALIBRATION, given.pop("degraded", ()), **given)
+    return judge(query, results, wave, given.pop("time", None), CALIBRATION, given.pop("degraded", ()), **given)
 
 
 def test_three_answers() -> None:

@@ -13,8 +13,10 @@ from vicw_shared.model import Label
 from vicw_shared.ports import ItemRef, TermCounts, TermFrequencies
 
 
-def wave(dense: dict[str, float], bm25: dict[str, float] | None = None, **more: dict[str, float]) -> Wave:
-    return Wave({}, {"dense": dense, "bm25": bm25 or {}, **more}, {})
+def wave(
+    ceiling: float, dense: dict[str, float], bm25: dict[str, float] | None = None, **more: dict[str, float]
+) -> Wave:
+    return Wave({}, {"dense": dense, "bm25": bm25 or {}, **more}, {}, ceiling)
 
 
 def result(*passages: str) -> Candidate:
@@ -29,26 +31,26 @@ def result(*passages: str) -> Candidate:
 
 
 def test_a_small_store_tells_how_far_the_best_stands_out() -> None:
-    signals = answer_signals(wave({"a": 0.8, "b": 0.2, "c": 0.2}, {"a": 3.0}), 6.0)
+    signals = answer_signals(wave(6.0, {"a": 0.8, "b": 0.2, "c": 0.2}, {"a": 3.0}))
     assert signals == pytest.approx({"cosine": 0.8, "lexical": 0.5, "small": 1.0, "distance": 0.8 - 1.2 / 3})
 
 
 def test_in_a_large_store_the_distance_fades() -> None:
     scores = {str(number): 0.5 for number in range(99)} | {"best": 0.7}
-    signals = answer_signals(wave(scores), 1.0)
+    signals = answer_signals(wave(1.0, scores))
     assert signals["small"] == pytest.approx(10 / 100)
     assert signals["distance"] == pytest.approx((0.7 - (9 * 0.5 + 0.7) / 10) / 10)
 
 
 def test_words_stand_for_themselves_where_nothing_has_a_vector() -> None:
-    assert answer_signals(wave({}, fulltext={"a": 2.0, "b": 1.0}), 8.0)["lexical"] == pytest.approx(0.25)
-    nothing = answer_signals(wave({}), 0.0)
+    assert answer_signals(wave(8.0, {}, fulltext={"a": 2.0, "b": 1.0}))["lexical"] == pytest.approx(0.25)
+    nothing = answer_signals(wave(0.0, {}))
     assert nothing == {"cosine": 0.0, "lexical": 0.0, "small": 1.0, "distance": 0.0}
 
 
 def test_a_result_is_measured_by_its_best_passage() -> None:
     found = result_signals(
-        [result("a"), result("b", "c"), result()], wave({"a": 0.9, "b": 0.3, "c": 0.6}, {"c": 2.0}), 4.0
+        [result("a"), result("b", "c"), result()], wave(4.0, {"a": 0.9, "b": 0.3, "c": 0.6}, {"c": 2.0})
     )
     assert found[0] == pytest.approx({"place": 0.0, "behind": 0.0, "words": 0.0})
     assert found[1] == pytest.approx({"place": math.log(2), "behind": 0.3, "words": 0.5})
