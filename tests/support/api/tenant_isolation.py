@@ -231,6 +231,8 @@ class Intruder:
             assert answer.status_code == 404
         if endpoint in OF_ONE_THING:
             assert answer.status_code == 404, "it is the neighbour's"
+        if endpoint == RETRACT and "uids" in request["body"]:
+            assert {item["status"] for item in answer.json()["items"]} == {"unknown"}, "they are the neighbour's"
         if endpoint in {MERGE, SPLIT, IDENTIFY}:
             assert answer.status_code == 422, "at least one of the two is the neighbour's"
         if endpoint in OPERATORS:
@@ -294,6 +296,7 @@ def _requests(neighbour: Neighbour) -> st.SearchStrategy[dict[str, Any]]:
     retract = st.fixed_dictionaries(
         {"context": contexts | uids, "ids": st.lists(st.sampled_from(["a", "b", "c"]) | uids, min_size=1, max_size=3)}
     )
+    by_uid = st.fixed_dictionaries({"uids": st.lists(uids, min_size=1, max_size=3), "dry_run": st.booleans()})
     anywhere = st.none() | contexts | uids
     viewer = st.fixed_dictionaries({"user": st.sampled_from(["Ana", "Ben"]) | uids, "context": anywhere})
     ask = st.fixed_dictionaries(
@@ -311,7 +314,7 @@ def _requests(neighbour: Neighbour) -> st.SearchStrategy[dict[str, Any]]:
         st.fixed_dictionaries({"endpoint": st.just(INGEST), "body": ingest, "idempotency_key": keys}),
         st.fixed_dictionaries({"endpoint": st.just(RETRIEVE), "body": ask}),
         st.fixed_dictionaries({"endpoint": st.just(RETRIEVE), "body": ask}),
-        st.fixed_dictionaries({"endpoint": st.just(RETRACT), "body": retract}),
+        st.fixed_dictionaries({"endpoint": st.just(RETRACT), "body": retract | by_uid}),
         *_identities(neighbour),
         *_questions(neighbour),
         st.fixed_dictionaries({"endpoint": st.just(JOB), "job": st.sampled_from([*neighbour.jobs, "none", ""]) | uids}),
