@@ -29,7 +29,7 @@ from vicw_shared.ports.item_filter import (
 from vicw_shared.settings import LimitSettings
 from vicw_shared.text import fold_case
 from vicw_shared.uids import is_uid
-from vicw_shared.wire.filters import Filter, TextMatch, NumberMatch, TagsMatch, TimeMatch, ValueMatch
+from vicw_shared.wire.filters import Filter, NumberMatch, TagsMatch, TextMatch, TimeMatch, ValueMatch
 
 _NAMES = {
     "context": "context",
