@@ -20,6 +20,7 @@ from vicw_standalone.operations import OPERATIONS
 
 INGEST, JOB, RETRIEVE = "POST /ingest", "GET /ingest/jobs/{job}", "POST /retrieve"
 RETRACT = "POST /items/retract"
+PATCH, PATCH_BY_ID = "PATCH /items/{uid}", "PATCH /items"
 KNOWLEDGE = "GET /knowledge"
 THINGS, CANDIDATES, THING = "GET /entities", "GET /entities/candidates", "GET /entities/{uid}"
 MERGE, SPLIT, RENAME = "POST /entities/merge", "POST /entities/split", "POST /entities/{uid}/rename"
@@ -34,7 +35,7 @@ READY, METRICS = "GET /readyz", "GET /metrics"
 PROBES = ("GET /healthz", READY, METRICS)
 OPERATORS = {METRICS, *KEYS, *(f"POST /admin/{operation.name}" for operation in OPERATIONS)}
 """What needs the right ``admin``, which these tenants' keys do not have."""
-TRIED = {INGEST, JOB, RETRACT, RETRIEVE, KNOWLEDGE, *IDENTITY, *GRAPH, *PROBES, *OPERATORS}
+TRIED = {INGEST, JOB, RETRACT, PATCH, PATCH_BY_ID, RETRIEVE, KNOWLEDGE, *IDENTITY, *GRAPH, *PROBES, *OPERATORS}
 _EXAMPLES = 15 * TIMES
 _MARK = "zanzibar"
 """In every text of the neighbour's, and in nothing that the tenant stores."""
@@ -234,6 +235,8 @@ class Intruder:
             assert answer.status_code == 404, "it is the neighbour's"
         if endpoint == RETRACT and "uids" in request["body"]:
             assert {item["status"] for item in answer.json()["items"]} == {"unknown"}, "they are the neighbour's"
+        if endpoint == PATCH:
+            assert answer.status_code == 404, "it is the neighbour's"
         if endpoint in {MERGE, SPLIT, IDENTIFY}:
             assert answer.status_code == 422, "at least one of the two is the neighbour's"
         if endpoint in OPERATORS:
@@ -316,6 +319,14 @@ def _requests(neighbour: Neighbour) -> st.SearchStrategy[dict[str, Any]]:
         st.fixed_dictionaries({"endpoint": st.just(RETRIEVE), "body": ask}),
         st.fixed_dictionaries({"endpoint": st.just(RETRIEVE), "body": ask}),
         st.fixed_dictionaries({"endpoint": st.just(RETRACT), "body": retract | by_uid}),
+        st.fixed_dictionaries({"endpoint": st.just(PATCH), "uid": uids, "body": st.just({"tags": ["mine"]})}),
+        st.fixed_dictionaries(
+            {
+                "endpoint": st.just(PATCH_BY_ID),
+                "params": st.fixed_dictionaries({"context": contexts, "id": st.sampled_from(["b", "c"]) | uids}),
+                "body": st.just({"metadata": {"tried": True}}),
+            }
+        ),
         *_identities(neighbour),
         *_questions(neighbour),
         st.fixed_dictionaries({"endpoint": st.just(JOB), "job": st.sampled_from([*neighbour.jobs, "none", ""]) | uids}),

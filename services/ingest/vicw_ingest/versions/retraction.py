@@ -123,7 +123,9 @@ async def _find_targets(request: RetractRequest, context: str, transaction: Grap
     uids = [given for given in dict.fromkeys((*request.ids, *request.uids)) if given not in ids and is_uid(given)]
     items = await items_by_uid(transaction.nodes, uids, context)
     ids |= {uid: item.source_id for uid, item in items.items() if item.source_id is not None}
-    return _Targets(context, ids, {uid: uid for uid, item in items.items() if item.source_id is None})
+    unnamed = [uid for uid, item in items.items() if item.source_id is None]
+    ids |= {uid: uid for uid in await stored_versions(transaction, unnamed)}  # a patch made the uid its id
+    return _Targets(context, ids, {uid: uid for uid in unnamed if uid not in ids})
 
 
 def _by_given(targets: _Targets, latest: Mapping[str, Node], unnamed: Mapping[str, Node]) -> dict[str, Node]:
