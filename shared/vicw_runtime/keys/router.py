@@ -27,12 +27,18 @@ def create_keys_router(ring: Callable[[], KeyRing], gate: Gate) -> APIRouter:
         dependencies=[Security(bearer_scheme)],
     )
 
-    @router.get("", responses=refusals(401, 403, 503), summary="List API keys")
+    @router.get("", responses=refusals(401, 403, 503), summary="List API keys", operation_id="list_keys")
     async def get_keys(http: Request) -> Keys:
         tenant = tenant_of(http)
         return Keys(keys=tuple(_shown(key) for key in await ring().keys() if key.tenant == tenant))
 
-    @router.post("", status_code=201, responses=refusals(401, 403, 413, 422, 503, 507), summary="Make an API key")
+    @router.post(
+        "",
+        status_code=201,
+        responses=refusals(401, 403, 413, 422, 503, 507),
+        summary="Make an API key",
+        operation_id="create_key",
+    )
     async def post_key(request: NewKey, http: Request) -> MadeKey:
         caller = caller_of(http)
         _require_giver(caller, request.rights)
@@ -40,7 +46,12 @@ def create_keys_router(ring: Callable[[], KeyRing], gate: Gate) -> APIRouter:
         await ring().add(key)
         return MadeKey(token=token, **_shown(key).model_dump())
 
-    @router.delete("/{key}", responses=refusals(401, 403, 404, 409, 422, 503, 507), summary="Revoke an API key")
+    @router.delete(
+        "/{key}",
+        responses=refusals(401, 403, 404, 409, 422, 503, 507),
+        summary="Revoke an API key",
+        operation_id="revoke_key",
+    )
     async def delete_key(key: str, http: Request) -> Key:
         caller, at = caller_of(http), now()
         found = await ring().key(key)
