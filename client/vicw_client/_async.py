@@ -30,6 +30,7 @@ from vicw_shared.wire.entities import (
 from vicw_shared.wire.graph import GraphAnswer
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
 from vicw_shared.wire.knowledge import KnownPages
+from vicw_shared.wire.patch import PatchedItem
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
@@ -65,6 +66,20 @@ class AsyncVicwClient:
     async def retract(self, request: RetractRequest | None = None, /, **fields: Any) -> RetractResponse:
         """Take items back; see `VicwClient.retract`."""
         return await self._run(_protocol.retract(request, fields, self._retry))
+
+    async def patch(
+        self,
+        uid: str | None = None,
+        /,
+        *,
+        context: str | None = None,
+        id: str | None = None,  # noqa: A002
+        if_match: int | None = None,
+        **fields: Any,
+    ) -> PatchedItem:
+        """Change single fields of an item; see `VicwClient.patch`."""
+        query = {"context": context, "id": id}
+        return await self._run(_protocol.patch(uid, query, fields, if_match, self._retry))
 
     async def retrieve(self, request: RetrieveRequest | None = None, /, **fields: Any) -> RetrieveResponse:
         """Ask a question; see `VicwClient.retrieve`."""

@@ -31,6 +31,7 @@ from vicw_shared.wire.entities import Entity, EntityPage, IdentityChange, MergeC
 from vicw_shared.wire.graph import GraphAnswer, GraphQuestion
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
 from vicw_shared.wire.knowledge import KnownPages
+from vicw_shared.wire.patch import ItemPatch, PatchedItem
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
@@ -115,6 +116,16 @@ def retract(request: RetractRequest | None, fields: dict[str, Any], retry: Retry
     """Retract items. Idempotent."""
     send = Send("POST", "/items/retract", _body(RetractRequest, request, fields), _JSON)
     return _parse(RetractResponse, (yield from _exchange(send, retry)))
+
+
+def patch(
+    uid: str | None, query: Mapping[str, Any], fields: dict[str, Any], if_match: int | None, retry: Retry
+) -> Steps[PatchedItem]:
+    """Change fields of an item, named by ``uid`` or by context and id in the ``query``. Idempotent."""
+    headers = _JSON | ({"If-Match": f'"{if_match}"'} if if_match is not None else {})
+    path = f"/items/{quote(uid, safe='')}" if uid is not None else f"/items{_query(query)}"
+    send = Send("PATCH", path, _body(ItemPatch, None, fields), headers)
+    return _parse(PatchedItem, (yield from _exchange(send, retry)))
 
 
 def retrieve(

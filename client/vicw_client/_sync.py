@@ -28,6 +28,7 @@ from vicw_shared.wire.entities import (
 from vicw_shared.wire.graph import GraphAnswer
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
 from vicw_shared.wire.knowledge import KnownPages
+from vicw_shared.wire.patch import PatchedItem
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
@@ -75,6 +76,25 @@ class VicwClient:
         or ``unknown``. Time travel still finds them: see ``ended_at``.
         """
         return self._run(_protocol.retract(request, fields, self._retry))
+
+    def patch(
+        self,
+        uid: str | None = None,
+        /,
+        *,
+        context: str | None = None,
+        id: str | None = None,  # noqa: A002
+        if_match: int | None = None,
+        **fields: Any,
+    ) -> PatchedItem:
+        """Change single fields of an item, named by ``uid``, or by ``context`` and ``id``; the others stay.
+
+        The fields are those of ``ItemPatch``; None sets one back to its default, and ``metadata`` is merged key by key.
+        ``if_match``: the version that the change is for. Raises PreconditionFailedError if it is another,
+        NotFoundError for an unknown item.
+        """
+        query = {"context": context, "id": id}
+        return self._run(_protocol.patch(uid, query, fields, if_match, self._retry))
 
     def retrieve(self, request: RetrieveRequest | None = None, /, **fields: Any) -> RetrieveResponse:
         """Ask a question: a ``RetrieveRequest``, or its fields as keywords."""

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Header, Query, Request, Response, Security
 
 from vicw_ingest.identity.api import add_entity_routes
 from vicw_ingest.knowledge.page_list import list_pages
+from vicw_ingest.patch.api import add_patch_routes
 from vicw_ingest.pipeline import IngestPorts, ingest
 from vicw_ingest.response.job_status import job_status
 from vicw_ingest.versions.retraction import retract
@@ -76,5 +77,6 @@ def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
     async def get_knowledge(http: Request, query: Annotated[KnowledgeQuery, Query()]) -> KnownPages:
         return await list_pages(ports().graph, tenant_of(http), query)
 
+    add_patch_routes(router, ports)
     add_entity_routes(router, ports)
     return router

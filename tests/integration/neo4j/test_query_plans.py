@@ -16,9 +16,20 @@ from support.servers.neo4j.server import Neo4jServer
 from support.stores.graph_records import AT, edge, node
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
-from vicw_shared.ports import Audience, Direction, GraphTransaction, Scope
+from vicw_shared.ports import Audience, Direction, GraphTransaction, ItemOrder, Scope
 from vicw_stores.neo4j import Neo4jGraphStore
-from vicw_stores.neo4j.cypher import edges, items, names, nodes, outbox, pending_extractions, records, text, times
+from vicw_stores.neo4j.cypher import (
+    edges,
+    item_listing,
+    items,
+    names,
+    nodes,
+    outbox,
+    pending_extractions,
+    records,
+    text,
+    times,
+)
 
 TYPES = tuple(edge_type.name for edge_type in EdgeRegistry.with_core_types())
 SPREADS = tuple((name, direction) for name in TYPES for direction in Direction)
@@ -71,6 +82,13 @@ def statements() -> Iterator[tuple[str, str]]:
                 f"pending_extractions.replay {of_items} {of_tenant}",
                 pending_extractions.replay(of_items=of_items, of_tenant=of_tenant),
             )
+    for order in ItemOrder:
+        for fixed, started in ((0, False), (0, True), (1, True), (2, True)):
+            for one in (True, False):
+                page = item_listing.page(
+                    order, fixed, "i.tenant = $tenant", of_context=one, started=started, descending=one
+                )
+                yield f"item_listing.page {order} {fixed} {started} {one}", page
     yield "outbox.tenants", outbox.tenants()
     yield from ((f"outbox.backlog {one}", outbox.backlog(of_tenant=one)) for one in (True, False))
     yield from ((f"outbox.waiting {one}", outbox.waiting(of_contexts=one)) for one in (True, False))
@@ -156,6 +174,13 @@ async def test_chain_links_are_read_from_their_index_without_a_full_sort(
 
 
 VALUES: dict[str, Any] = {
+    "listed": "+t",
+    "listed_in": "c",
+    "told_key": 0,
+    "happened_key": 0,
+    "importance_key": 0.5,
+    "created_at": 0,
+    "arrival_key": 0,
     **{key: ["a"] for key in ("uids", "keys", "ids", "items", "sources", "tenants", "places", "records")},
     **{key: [{"uid": "a"}] for key in ("rows", "points", "counts")},
     "names": [{"name": "a", "term": "a"}],
