@@ -56,7 +56,8 @@ def refused(http: httpx.Client, path: str = "/items", **params: Any) -> list[tup
 def test_the_items_of_a_context_come_in_pages(http: httpx.Client) -> None:
     everything = ids(http, limit=50, order="happened")
     assert everything == [f"n{number}" for number in range(11, -1, -1)] + ["h/1#a"]
-    pages, cursor = [], {}
+    pages: list[list[str]] = []
+    cursor: dict[str, str] = {}
     while True:
         page = listed(http, limit=5, order="happened", **cursor)
         pages.append([item["id"] for item in page["items"]])

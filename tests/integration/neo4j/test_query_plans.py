@@ -179,7 +179,6 @@ VALUES: dict[str, Any] = {
     "told_key": 0,
     "happened_key": 0,
     "importance_key": 0.5,
-    "created_at": 0,
     "arrival_key": 0,
     **{key: ["a"] for key in ("uids", "keys", "ids", "items", "sources", "tenants", "places", "records")},
     **{key: [{"uid": "a"}] for key in ("rows", "points", "counts")},
@@ -208,3 +207,21 @@ async def test_name_pages_are_read_from_their_index_without_a_full_sort(
     found = {operator for operator, _ in operators(plan)}
     assert found & {"PartialSort", "PartialTop"}, "only names that are alike are put in order"
     assert not found & {"Sort", "Top"}
+
+
+@pytest.mark.parametrize("of_context", [False, True])
+@pytest.mark.parametrize("order", list(ItemOrder))
+async def test_item_pages_are_read_from_their_index_without_sorting_what_follows(
+    graph: Neo4jGraphStore, server: Neo4jServer, order: ItemOrder, of_context: bool
+) -> None:
+    await fill(graph)
+    with server.driver() as driver, driver.session(notifications_min_severity="OFF") as session:
+        session.run("CALL db.prepareForReplanning(60)").consume()
+        for fixed, started, descending in ((0, False, True), (0, True, False), (1, True, True), (2, True, False)):
+            statement = item_listing.page(
+                order, fixed, "i.tenant = $tenant", of_context=of_context, started=started, descending=descending
+            )
+            plan = session.run(neo4j.Query("EXPLAIN " + statement), VALUES).consume().plan
+            assert plan is not None
+            found = [operator for operator, _ in operators(plan)]
+            assert sum(operator in {"Sort", "Top"} for operator in found) <= 1, "only the two labels' pages are merged"
