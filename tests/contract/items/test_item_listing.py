@@ -22,6 +22,7 @@ from vicw_shared.settings import LimitSettings
 from vicw_shared.text import fold_case
 from vicw_shared.uids import make_uid
 from vicw_shared.wire.filters import Filter
+from vicw_stores.sqlite import SqliteGraphStore
 
 _TAGS, _USERS, _PEOPLE = ("Sea", "red tape", "sky"), ("u1", "u2"), ("Ana", "Ben")
 _CONTEXTS, _SPEAKERS, _FLOWS = ("c", "c/2", "C", "d%_"), ("Ana", "Ben", None), ("f", "g", None)
@@ -182,7 +183,8 @@ async def test_every_store_lists_what_plain_python_lists(graph: Graph, seed: int
     draw = random.Random(seed)
     population = Population(draw, 60)
     await put(graph, population.nodes, population.edges)
-    for _ in range(30):
+    # Neo4j compiles a plan for each shape of a filter.
+    for _ in range(40 if isinstance(graph, SqliteGraphStore) else 8):
         sent = population.filter()
         query = ItemQuery(
             scope=scopes(draw, population),
