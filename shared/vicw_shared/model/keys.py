@@ -19,13 +19,14 @@ _PREFIX = "vicw"
 
 
 class Right(StrEnum):
-    """A right. ``admin`` is for operators: metrics, and operations that show nothing of what is stored.
+    """A right. ``erase`` is to erase from the key's own tenant for good.
 
-    It includes no other.
+    ``admin`` is for operators: metrics, and operations that show nothing of what is stored. None includes another.
     """
 
     INGEST = "ingest"
     RETRIEVE = "retrieve"
+    ERASE = "erase"
     ADMIN = "admin"
 
 
