@@ -31,6 +31,7 @@ from vicw_shared.wire.entities import Entity, EntityPage, IdentityChange, MergeC
 from vicw_shared.wire.forget import EraseRequest, Erasure
 from vicw_shared.wire.graph import GraphAnswer, GraphQuestion
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
+from vicw_shared.wire.keys import Key, Keys, MadeKey, NewKey
 from vicw_shared.wire.knowledge import KnownPages
 from vicw_shared.wire.patch import ItemPatch, PatchedItem
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
@@ -218,6 +219,22 @@ def change_identity(path: str, model: type[BaseModel], fields: dict[str, Any], r
 def renaming_path(uid: str) -> str:
     """Return the path that renames an entity."""
     return f"/entities/{quote(uid, safe='')}/rename"
+
+
+def keys(retry: Retry) -> Steps[Keys]:
+    """Request the keys of the tenant."""
+    return _parse(Keys, (yield from _exchange(Send("GET", "/keys"), retry)))
+
+
+def create_key(fields: dict[str, Any]) -> Steps[MadeKey]:
+    """Make a key. Not tried again: if the first answer was lost, that would be a second key."""
+    send = Send("POST", "/keys", _body(NewKey, None, fields), _JSON)
+    return _parse(MadeKey, (yield from _exchange(send, Retry(attempts=1))))
+
+
+def revoke_key(key_id: str, retry: Retry) -> Steps[Key]:
+    """Revoke a key."""
+    return _parse(Key, (yield from _exchange(Send("DELETE", f"/keys/{quote(key_id, safe='')}"), retry)))
 
 
 def ready() -> Steps[Readiness]:

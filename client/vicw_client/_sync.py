@@ -15,6 +15,7 @@ from vicw_client._protocol import PauseSeconds, Readiness, Reply, Retry, Send, S
 from vicw_client.window.core import WindowCore
 from vicw_client.window.options import WindowOptions, read_options
 from vicw_client.window.sync_window import Window
+from vicw_shared.model.keys import Right
 from vicw_shared.wire.entities import (
     Entity,
     EntityPage,
@@ -28,6 +29,7 @@ from vicw_shared.wire.entities import (
 from vicw_shared.wire.forget import EraseRequest, Erasure
 from vicw_shared.wire.graph import GraphAnswer
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
+from vicw_shared.wire.keys import Key, Keys, MadeKey
 from vicw_shared.wire.knowledge import KnownPages
 from vicw_shared.wire.patch import PatchedItem
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
@@ -182,6 +184,22 @@ class VicwClient:
         """Change the displayed name of an entity. Its uid stays, and the old name still finds it."""
         path = _protocol.renaming_path(uid)
         return self._run(_protocol.change_identity(path, RenameRequest, {"name": name}, self._retry))
+
+    def keys(self) -> Keys:
+        """Return all keys of the tenant, without their secrets. Raises BadRequestError without the right
+        ``admin``."""
+        return self._run(_protocol.keys(self._retry))
+
+    def create_key(self, *rights: Right, note: str = "") -> MadeKey:
+        """Make a key with rights that the client's own key has; only this answer shows its ``token``.
+
+        Raises BadRequestError if it has not.
+        """
+        return self._run(_protocol.create_key({"rights": rights, "note": note}))
+
+    def revoke_key(self, key_id: str) -> Key:
+        """Revoke a key. Raises NotFoundError if there is no valid one, ConflictError for the client's own."""
+        return self._run(_protocol.revoke_key(key_id, self._retry))
 
     def ready(self) -> Readiness:
         """Return whether the server is ready, and if not, why. A server that is down is not ready."""

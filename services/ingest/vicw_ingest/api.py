@@ -37,6 +37,7 @@ def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
             202: {"model": IngestResponse, "description": "Durable; found a little later"},
         },
         summary="Store items",
+        operation_id="ingest",
     )
     async def post_ingest(
         request: IngestRequest,
@@ -57,6 +58,7 @@ def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
             202: {"model": RetractResponse, "description": "Durable; the vector store follows a little later"},
         },
         summary="Retract items",
+        operation_id="retract_items",
     )
     async def post_retract(request: RetractRequest, http: Request, response: Response) -> RetractResponse:
         outcome, settled = await retract(request, tenant_of(http), ports())
@@ -64,7 +66,11 @@ def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
         return outcome
 
     @router.get(
-        "/ingest/jobs/{job}", tags=_TAGS, responses=refusals(401, 403, 404, 422, 503), summary="Get a job's status"
+        "/ingest/jobs/{job}",
+        tags=_TAGS,
+        responses=refusals(401, 403, 404, 422, 503),
+        summary="Get a job's status",
+        operation_id="get_job",
     )
     async def get_job(job: str, http: Request) -> JobStatus:
         return await job_status(job, tenant_of(http), ports().record, ports().outbox, ports().pending_extractions)
@@ -74,6 +80,7 @@ def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
         tags=_TAGS,
         responses=refusals(401, 403, 422, 503),
         summary="List a knowledge folder's pages",
+        operation_id="list_pages",
     )
     async def get_knowledge(http: Request, query: Annotated[KnowledgeQuery, Query()]) -> KnownPages:
         return await list_pages(ports().graph, tenant_of(http), query)

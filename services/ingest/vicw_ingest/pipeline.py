@@ -150,7 +150,7 @@ async def ingest(
 
     ``expected``: versions that the stored item may have that the only item of the request is merged into; None: any.
     Everything is durable when this returns. Secrets are masked before any use of the request, including its
-    fingerprint: not even the hash of a secret is stored. Raises InvalidInputError, PreconditionFailedError,
+    fingerprint: not even the hash of a secret is stored. Raises InvalidInputError, VersionMismatchError,
     StateConflictError, OverloadedError or StorageFullError (nothing was stored), or UnavailableError.
     """
     with ingesting("check"):

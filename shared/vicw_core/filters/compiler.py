@@ -29,7 +29,7 @@ from vicw_shared.ports.item_filter import (
 from vicw_shared.settings import LimitSettings
 from vicw_shared.text import fold_case
 from vicw_shared.uids import is_uid
-from vicw_shared.wire.filters import Filter, NameMatch, NumberMatch, TagsMatch, TimeMatch, ValueMatch
+from vicw_shared.wire.filters import Filter, NumberMatch, TagsMatch, TextMatch, TimeMatch, ValueMatch
 
 _NAMES = {
     "context": "context",
@@ -93,7 +93,7 @@ def _conditions(chosen: Filter, place: str) -> ItemCondition:
     return found[0] if len(found) == 1 else AllOf(tuple(found))
 
 
-def _name(name: str, field: str, match: NameMatch, place: str) -> Iterator[ItemCondition]:
+def _name(name: str, field: str, match: TextMatch, place: str) -> Iterator[ItemCondition]:
     spell = {"domain": canonical, "uid": str.lower}.get(name, str)
     for values in ((match.eq,) if match.eq is not None else None, match.in_):
         if values is not None:

@@ -21,7 +21,8 @@ _PREFIX = "vicw"
 class Right(StrEnum):
     """A right. ``erase`` is to erase from the key's own tenant for good.
 
-    ``admin`` is for operators: metrics, and operations that show nothing of what is stored. None includes another.
+    ``admin`` is for operators: metrics, and operations that show nothing of what is stored. None includes another. Over
+    ``/keys`` a key hands on only what it has.
     """
 
     INGEST = "ingest"

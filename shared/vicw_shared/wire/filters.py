@@ -50,7 +50,7 @@ class _Match(Message):
         return self
 
 
-class NameMatch(_Match):
+class TextMatch(_Match):
     """Operators on a name, in its exact spelling."""
 
     eq: RawText | None = None
@@ -129,7 +129,7 @@ def _tags(value: Any) -> Any:
     return value if isinstance(value, dict | Message) else {"any": [value]}
 
 
-Name = Annotated[NameMatch, BeforeValidator(_value_is_eq, json_schema_input_type=RawText | NameMatch)]
+Name = Annotated[TextMatch, BeforeValidator(_value_is_eq, json_schema_input_type=RawText | TextMatch)]
 Importance = Annotated[NumberMatch, BeforeValidator(_value_is_eq, json_schema_input_type=Number | NumberMatch)]
 Tags = Annotated[TagsMatch, BeforeValidator(_tags, json_schema_input_type=RawText | tuple[RawText, ...] | TagsMatch)]
 Value = Annotated[ValueMatch, BeforeValidator(_value_is_eq, json_schema_input_type=Scalar | ValueMatch)]

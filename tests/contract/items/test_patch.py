@@ -13,7 +13,7 @@ from contract.sleep.test_consolidation import consolidate, draft, tell, thread, 
 from support.stores.pairs import Side, asked_for
 from vicw_ingest.erasure.eraser import Eraser
 from vicw_ingest.erasure.selection import choose_items
-from vicw_shared.errors import InvalidInputError, MissingRecordError, PreconditionFailedError
+from vicw_shared.errors import InvalidInputError, MissingRecordError, VersionMismatchError
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.wire.ingest import IngestedItem
 
@@ -172,7 +172,7 @@ async def test_a_consolidated_item_is_restored_and_changed(side: Side) -> None:
 async def test_a_patch_for_another_version_is_refused(side: Side) -> None:
     await send(side, WHOLE)
     assert (await side.patch("pass", {"bucket": "bag"}, "t", "home", 1)).version == 2
-    with pytest.raises(PreconditionFailedError, match="has version 2"):
+    with pytest.raises(VersionMismatchError, match="has version 2"):
         await side.patch("pass", {"bucket": "shelf"}, "t", "home", 1)
     assert (await one_live(side)).bucket == "bag"
 

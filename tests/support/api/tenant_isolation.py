@@ -30,10 +30,11 @@ IDENTITY = {THINGS, CANDIDATES, MERGE, SPLIT, IDENTIFY, *OF_ONE_THING}
 FIND, WALK, FLOW = "POST /graph/find", "POST /graph/walk", "POST /graph/flow"
 OF_A_NODE = {f"POST /graph/{question}" for question in ("about", "person", "users", "merges", "history")}
 GRAPH = {FIND, WALK, FLOW, *OF_A_NODE}
+KEYS = {"GET /keys", "POST /keys", "DELETE /keys/{key}"}
 READY, METRICS = "GET /readyz", "GET /metrics"
 PROBES = ("GET /healthz", READY, METRICS)
-OPERATORS = {METRICS, *(f"POST /admin/{operation.name}" for operation in OPERATIONS)}
-"""What is of all tenants, and so of none: a tenant's key does not open it."""
+OPERATORS = {METRICS, *KEYS, *(f"POST /admin/{operation.name}" for operation in OPERATIONS)}
+"""What needs the right ``admin``, which these tenants' keys do not have."""
 ERASURE = {"POST /forget", "GET /forget/{erasure}"}
 """A right of its own, which the tenants' keys lack; ``tests/unit/standalone/test_forget_over_http.py`` has it."""
 CHANGES = {RETRACT, PATCH, PATCH_BY_ID}

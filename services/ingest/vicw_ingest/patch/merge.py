@@ -14,7 +14,7 @@ from vicw_ingest.patch.bases import MergeBase, Merged
 from vicw_ingest.patch.stored_item import StoredItem, read_stored_item
 from vicw_ingest.versions.item_lookup import items_by_uid
 from vicw_ingest.versions.restore import stored_versions
-from vicw_shared.errors import FieldProblem, InvalidInputError, PreconditionFailedError
+from vicw_shared.errors import FieldProblem, InvalidInputError, VersionMismatchError
 from vicw_shared.model import Node
 from vicw_shared.ports import GraphStore, GraphTransaction
 from vicw_shared.uids import context_uid, is_uid
@@ -30,7 +30,7 @@ async def merge_items(
     """Merge the items with ``merge`` into the stored ones.
 
     ``expected``: versions that the only item may have, None for any. Raises InvalidInputError for a patch without a
-    text of an item that is not stored, PreconditionFailedError for another version than expected.
+    text of an item that is not stored, VersionMismatchError for another version than expected.
     """
     indexes = [index for index, item in enumerate(request.items) if item.merge]
     if not indexes:
@@ -51,7 +51,7 @@ async def merge_items(
         base = stored.get(items[index].id or "")
         if expected is not None and (base is None or base.node.version not in expected):
             has = f"has version {base.node.version}" if base is not None else "is not stored any more"
-            raise PreconditionFailedError(f"If-Match: the item {has}. Read it again, and send the patch for that")
+            raise VersionMismatchError(f"If-Match: the item {has}. Read it again, and send the patch for that")
         items[index] = _merge(base.item if base is not None else None, items[index])
         bases[index] = MergeBase(base.node, items[index] == base.item) if base is not None else None
         if not items[index].text:

@@ -46,7 +46,7 @@ async def patch_by_id(
 ) -> tuple[PatchedItem, bool]:
     """Change the live item with a caller's id. Return it, and whether /retrieve already finds it so.
 
-    Raises MissingRecordError for an item that is not stored, or retracted; PreconditionFailedError if its version is
+    Raises MissingRecordError for an item that is not stored, or retracted; VersionMismatchError if its version is
     not ``expected``; else the errors of ``ingest``. Nothing is changed then.
     """
     node = await _stored(context, item_id, tenant, ports)
