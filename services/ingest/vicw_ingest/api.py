@@ -65,7 +65,10 @@ def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
         "/ingest/jobs/{job}", tags=_TAGS, responses=refusals(401, 403, 404, 422, 503), summary="Get a job's status"
     )
     async def get_job(job: str, http: Request) -> JobStatus:
-        return await job_status(job, tenant_of(http), ports().record, ports().outbox, ports().pending_extractions)
+        stores = ports()
+        return await job_status(
+            job, tenant_of(http), stores.graph, stores.record, stores.outbox, stores.pending_extractions
+        )
 
     @router.get(
         "/knowledge",
