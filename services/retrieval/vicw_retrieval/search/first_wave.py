@@ -61,7 +61,7 @@ class FoundItems:
     """The items found for a question, best first, the channels' hits, and what they say of the question.
 
     ``similarity`` compares texts with the question, ``find_phrase`` finds passages by words. ``wrapped_query`` is the
-    question in the wording that was embedded.
+    question in the wording that was embedded. ``word_weights`` are the question's terms with their IDF.
     """
 
     candidates: Sequence[Candidate]
@@ -71,6 +71,7 @@ class FoundItems:
     similarity: QuerySimilarity
     find_phrase: PhraseSearch
     wrapped_query: str
+    word_weights: Mapping[int, float]
 
 
 async def find_items(
@@ -121,8 +122,7 @@ async def _query_of(request: RetrieveRequest, scope: Scope, ports: RetrievalPort
     if terms.indices:
         frequencies = await ports.graph.frequencies(scope.tenant, scope.contexts, terms.indices)
     weights = weighted(terms, frequencies)
-    ceiling = sparse.ceiling(weights, terms)
-    query = ItemQuery(request.query, weights, channels, is_named, request.limit, ceiling)
+    query = ItemQuery(request.query, weights, channels, is_named, request.limit, sparse.word_weights(weights, terms))
     return query, frequencies
 
 
@@ -153,6 +153,7 @@ def _found(
         similarity,
         _phrase_search(ports, state),
         wrapped,
+        query.word_weights,
     )
 
 
