@@ -143,9 +143,7 @@ async def _judge(
     if ports.words is None and ("covered" in ports.calibration.answer.weights or request.explain):
         with stages.run(RELEVANCE):
             async with asyncio.timeout(ports.deadline.extra_seconds(ports.settings.channel_ms)):
-                covered = await covered_share(
-                    found.word_weights, found.candidates, found.wave.strengths, found.similarity
-                )
+                covered = await covered_share(found.wave, found.candidates, found.similarity)
     return judge(request.query, refined.top, found.wave, refined.time, ports.calibration, stages.degraded, covered)
 
 

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from vicw_retrieval.model.similarity import QuerySimilarity
-from vicw_retrieval.ranking.fusion import Candidate
+from vicw_retrieval.ranking.fusion import Candidate, Wave
 
 _PASSAGES = 10
 _RAREST = 16
 """Words of the question that are looked for, at most."""
 
 
-async def covered_share(
-    words: Mapping[int, float],
-    candidates: Sequence[Candidate],
-    strengths: Mapping[str, float],
-    similarity: QuerySimilarity,
-) -> float:
+async def covered_share(wave: Wave, candidates: Sequence[Candidate], similarity: QuerySimilarity) -> float:
     """Return the share of a question's words that any of its ten best passages has, in [0, 1]; 0 without either.
 
-    ``words`` are the question's terms with their IDF, of which the rarest sixteen count, each by its square: "the" and
-    "did" count next to nothing, and a word that nothing in the store has counts most. ``strengths`` are the passages'
-    scores; only those of ``candidates``, which the asker may see, are read.
+    The rarest sixteen words count, each by the square of its IDF: "the" and "did" count next to nothing, and a word
+    that nothing in the store has counts most. Only passages of ``candidates``, which the asker may see, are read.
     """
+    words, strengths = wave.words, wave.strengths
     rarest = heapq.nlargest(_RAREST, words, key=lambda term: (words[term], term))
     seen = {passage for one in candidates for passage, _ in one.passages}
     best = heapq.nlargest(_PASSAGES, (uid for uid in strengths if uid in seen), key=strengths.__getitem__)

@@ -61,7 +61,7 @@ class FoundItems:
     """The items found for a question, best first, the channels' hits, and what they say of the question.
 
     ``similarity`` compares texts with the question, ``find_phrase`` finds passages by words. ``wrapped_query`` is the
-    question in the wording that was embedded. ``word_weights`` are the question's terms with their IDF.
+    question in the wording that was embedded.
     """
 
     candidates: Sequence[Candidate]
@@ -71,7 +71,6 @@ class FoundItems:
     similarity: QuerySimilarity
     find_phrase: PhraseSearch
     wrapped_query: str
-    word_weights: Mapping[int, float]
 
 
 async def find_items(
@@ -153,7 +152,6 @@ def _found(
         similarity,
         _phrase_search(ports, state),
         wrapped,
-        query.word_weights,
     )
 
 

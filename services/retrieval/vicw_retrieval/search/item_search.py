@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
-from vicw_core.index import sparse
 from vicw_retrieval.access.scope import holds_in_scope
 from vicw_retrieval.channels.dense import ChannelHits, QueryEmbedder, QueryVector, StatementScores, search_dense
 from vicw_retrieval.channels.runner import run_channels, search_bm25, search_fulltext, seeds_of, valid_hits
@@ -42,7 +41,7 @@ _WIDER = 4
 class ItemQuery:
     """What is searched for: the words, by which ``channels`` (``named``: by the caller), and how many ``items``.
 
-    ``word_weights`` are its terms with their IDF, without forms in other languages.
+    ``words`` are its terms with their IDF, without forms in other languages.
     """
 
     text: str
@@ -50,7 +49,7 @@ class ItemQuery:
     channels: tuple[Channel, ...]
     named: bool
     items: int
-    word_weights: Mapping[int, float] = field(default_factory=dict)
+    words: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +301,7 @@ class ItemSearch:
         weights = {"dense": settings.alpha, "bm25": 1 - settings.alpha, FULLTEXT: settings.fulltext_weight}
         if "bm25" not in scored.scores:
             weights[FULLTEXT] = 1 - settings.alpha  # full text replaces bm25
-        return Wave(scored.ranked, scored.scores, weights, sparse.ceiling(self.query.word_weights))
+        return Wave(scored.ranked, scored.scores, weights, self.query.words)
 
     async def _rank(self, last: _Scores, wave: Wave, scope: Scope) -> tuple[list[Candidate], Wave]:
         """Fuse a wave and return its items, best first. The sources of summaries are scored, too."""

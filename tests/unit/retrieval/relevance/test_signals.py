@@ -18,7 +18,7 @@ def wave(
     ceiling: float, dense: dict[str, float], bm25: dict[str, float] | None = None, **more: dict[str, float]
 ) -> Wave:
     scores = {"dense": dense, "bm25": bm25 or {}, **more}
-    return Wave({}, scores, dict.fromkeys(scores, 1.0), ceiling)
+    return Wave({}, scores, dict.fromkeys(scores, 1.0), {1: ceiling / (sparse.K1 + 1)})
 
 
 def result(*passages: str) -> Candidate:

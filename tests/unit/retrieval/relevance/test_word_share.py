@@ -9,7 +9,7 @@ import pytest
 
 from support.stores.memory import Memory
 from vicw_retrieval.model.similarity import WordSimilarity
-from vicw_retrieval.ranking.fusion import Candidate
+from vicw_retrieval.ranking.fusion import Candidate, Wave
 from vicw_retrieval.relevance.word_share import covered_share
 from vicw_shared.model import Label
 from vicw_shared.ports import ItemRef
@@ -30,6 +30,10 @@ class Texts(WordSimilarity):
         return {uid: frozenset(self.have[uid] & set(terms)) for uid in uids if self.have.get(uid)}
 
 
+def wave(scores: dict[str, float], words: dict[int, float] = WORDS) -> Wave:
+    return Wave({}, {"dense": scores}, {"dense": 1.0}, words)
+
+
 def found(*passages: str) -> list[Candidate]:
     at = datetime(2026, 1, 1, tzinfo=UTC)
     items = [ItemRef(uid=f"i{uid}", label=Label.EVENT, context="c", domain="d", created_at=at) for uid in passages]
@@ -40,21 +44,21 @@ async def test_rare_words_count_and_function_words_hardly() -> None:
     texts = Texts(a={COMMON}, b={RARE})
     strengths = {"a": 2.0, "b": 1.0}
     whole = 3.0**2 + 0.1**2 + 4.0**2
-    assert await covered_share(WORDS, found("a"), strengths, texts) == pytest.approx(0.1**2 / whole)
-    assert await covered_share(WORDS, found("a", "b"), strengths, texts) == pytest.approx((3.0**2 + 0.1**2) / whole)
+    assert await covered_share(wave(strengths), found("a"), texts) == pytest.approx(0.1**2 / whole)
+    assert await covered_share(wave(strengths), found("a", "b"), texts) == pytest.approx((3.0**2 + 0.1**2) / whole)
 
 
 async def test_only_the_best_passages_that_the_asker_may_see_are_read() -> None:
     names = [f"p{n:02}" for n in range(20)]
     texts = Texts(**{name: {RARE} for name in names})
     strengths = {name: float(-n) for n, name in enumerate(names)}
-    await covered_share(WORDS, found(*names[1:]), strengths, texts)
+    await covered_share(wave(strengths), found(*names[1:]), texts)
     assert texts.asked == names[1:11]
 
 
 async def test_without_words_or_passages_nothing_is_covered() -> None:
-    assert await covered_share({}, found("a"), {"a": 1.0}, Texts(a={RARE})) == 0.0
-    assert await covered_share(WORDS, [], {}, Texts()) == 0.0
+    assert await covered_share(wave({"a": 1.0}, {}), found("a"), Texts(a={RARE})) == 0.0
+    assert await covered_share(wave({}), [], Texts()) == 0.0
 
 
 async def test_an_attribute_that_nobody_told_is_not_covered(memory: Memory) -> None:
