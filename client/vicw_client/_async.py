@@ -17,6 +17,7 @@ from vicw_client._protocol import PauseSeconds, Readiness, Reply, Retry, Send, S
 from vicw_client.window.async_window import AsyncWindow
 from vicw_client.window.core import WindowCore
 from vicw_client.window.options import WindowOptions, read_options
+from vicw_shared.model.keys import Right
 from vicw_shared.wire.entities import (
     Entity,
     EntityPage,
@@ -29,7 +30,9 @@ from vicw_shared.wire.entities import (
 )
 from vicw_shared.wire.graph import GraphAnswer
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
+from vicw_shared.wire.keys import Key, Keys, MadeKey
 from vicw_shared.wire.knowledge import KnownPages
+from vicw_shared.wire.patch import PatchedItem
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
@@ -65,6 +68,20 @@ class AsyncVicwClient:
     async def retract(self, request: RetractRequest | None = None, /, **fields: Any) -> RetractResponse:
         """Take items back; see `VicwClient.retract`."""
         return await self._run(_protocol.retract(request, fields, self._retry))
+
+    async def patch(
+        self,
+        uid: str | None = None,
+        /,
+        *,
+        context: str | None = None,
+        id: str | None = None,  # noqa: A002
+        if_match: int | None = None,
+        **fields: Any,
+    ) -> PatchedItem:
+        """Change single fields of an item; see `VicwClient.patch`."""
+        query = {"context": context, "id": id}
+        return await self._run(_protocol.patch(uid, query, fields, if_match, self._retry))
 
     async def retrieve(self, request: RetrieveRequest | None = None, /, **fields: Any) -> RetrieveResponse:
         """Ask a question; see `VicwClient.retrieve`."""
@@ -132,6 +149,18 @@ class AsyncVicwClient:
         """Change the displayed name of an entity; see `VicwClient.rename`."""
         path = _protocol.renaming_path(uid)
         return await self._run(_protocol.change_identity(path, RenameRequest, {"name": name}, self._retry))
+
+    async def keys(self) -> Keys:
+        """Return all keys of the tenant; see `VicwClient.keys`."""
+        return await self._run(_protocol.keys(self._retry))
+
+    async def create_key(self, *rights: Right, note: str = "") -> MadeKey:
+        """Make a key; see `VicwClient.create_key`."""
+        return await self._run(_protocol.create_key({"rights": rights, "note": note}))
+
+    async def revoke_key(self, key_id: str) -> Key:
+        """Revoke a key; see `VicwClient.revoke_key`."""
+        return await self._run(_protocol.revoke_key(key_id, self._retry))
 
     async def ready(self) -> Readiness:
         """Return whether the server is ready; see `VicwClient.ready`."""

@@ -9,6 +9,7 @@ from vicw_client.errors import (
     BadRequestError,
     ConflictError,
     NotFoundError,
+    PreconditionFailedError,
     RetryLaterError,
     ServerFaultError,
     ServerUnreachableError,
@@ -22,7 +23,7 @@ from vicw_shared.wire.problem import Problem, problem_of
 from vicw_shared.wire.validation_errors import describe
 
 _LATER = {429, 503, 507}
-_BY_STATUS = {404: NotFoundError, 409: ConflictError, 413: TooLargeError}
+_BY_STATUS = {404: NotFoundError, 409: ConflictError, 412: PreconditionFailedError, 413: TooLargeError}
 _FIX_BY_PATH = {
     "ingest": "Items go to the ingest service: name it in VICW_URL, or by --url (base_url)",
     **dict.fromkeys(

@@ -30,7 +30,9 @@ from vicw_client.errors import (
 from vicw_shared.wire.entities import Entity, EntityPage, IdentityChange, MergeCandidatePage
 from vicw_shared.wire.graph import GraphAnswer, GraphQuestion
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
+from vicw_shared.wire.keys import Key, Keys, MadeKey, NewKey
 from vicw_shared.wire.knowledge import KnownPages
+from vicw_shared.wire.patch import ItemPatch, PatchedItem
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
@@ -117,6 +119,16 @@ def retract(request: RetractRequest | None, fields: dict[str, Any], retry: Retry
     return _parse(RetractResponse, (yield from _exchange(send, retry)))
 
 
+def patch(
+    uid: str | None, query: Mapping[str, Any], fields: dict[str, Any], if_match: int | None, retry: Retry
+) -> Steps[PatchedItem]:
+    """Change fields of an item, named by ``uid`` or by context and id in the ``query``. Idempotent."""
+    headers = _JSON | ({"If-Match": f'"{if_match}"'} if if_match is not None else {})
+    path = f"/items/{quote(uid, safe='')}" if uid is not None else f"/items{_query(query)}"
+    send = Send("PATCH", path, _body(ItemPatch, None, fields), headers)
+    return _parse(PatchedItem, (yield from _exchange(send, retry)))
+
+
 def retrieve(
     request: RetrieveRequest | None, fields: dict[str, Any], retry: Retry, base: str, timeout: float | None = None
 ) -> Steps[RetrieveResponse]:
@@ -195,6 +207,22 @@ def change_identity(path: str, model: type[BaseModel], fields: dict[str, Any], r
 def renaming_path(uid: str) -> str:
     """Return the path that renames an entity."""
     return f"/entities/{quote(uid, safe='')}/rename"
+
+
+def keys(retry: Retry) -> Steps[Keys]:
+    """Request the keys of the tenant."""
+    return _parse(Keys, (yield from _exchange(Send("GET", "/keys"), retry)))
+
+
+def create_key(fields: dict[str, Any]) -> Steps[MadeKey]:
+    """Make a key. Not tried again: if the first answer was lost, that would be a second key."""
+    send = Send("POST", "/keys", _body(NewKey, None, fields), _JSON)
+    return _parse(MadeKey, (yield from _exchange(send, Retry(attempts=1))))
+
+
+def revoke_key(key_id: str, retry: Retry) -> Steps[Key]:
+    """Revoke a key."""
+    return _parse(Key, (yield from _exchange(Send("DELETE", f"/keys/{quote(key_id, safe='')}"), retry)))
 
 
 def ready() -> Steps[Readiness]:

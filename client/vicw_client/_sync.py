@@ -15,6 +15,7 @@ from vicw_client._protocol import PauseSeconds, Readiness, Reply, Retry, Send, S
 from vicw_client.window.core import WindowCore
 from vicw_client.window.options import WindowOptions, read_options
 from vicw_client.window.sync_window import Window
+from vicw_shared.model.keys import Right
 from vicw_shared.wire.entities import (
     Entity,
     EntityPage,
@@ -27,7 +28,9 @@ from vicw_shared.wire.entities import (
 )
 from vicw_shared.wire.graph import GraphAnswer
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
+from vicw_shared.wire.keys import Key, Keys, MadeKey
 from vicw_shared.wire.knowledge import KnownPages
+from vicw_shared.wire.patch import PatchedItem
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
@@ -75,6 +78,25 @@ class VicwClient:
         or ``unknown``. Time travel still finds them: see ``ended_at``.
         """
         return self._run(_protocol.retract(request, fields, self._retry))
+
+    def patch(
+        self,
+        uid: str | None = None,
+        /,
+        *,
+        context: str | None = None,
+        id: str | None = None,  # noqa: A002
+        if_match: int | None = None,
+        **fields: Any,
+    ) -> PatchedItem:
+        """Change single fields of an item, named by ``uid``, or by ``context`` and ``id``; the others stay.
+
+        The fields are those of ``ItemPatch``; None sets one back to its default, and ``metadata`` is merged key by key.
+        ``if_match``: the version that the change is for. Raises PreconditionFailedError if it is another,
+        NotFoundError for an unknown item.
+        """
+        query = {"context": context, "id": id}
+        return self._run(_protocol.patch(uid, query, fields, if_match, self._retry))
 
     def retrieve(self, request: RetrieveRequest | None = None, /, **fields: Any) -> RetrieveResponse:
         """Ask a question: a ``RetrieveRequest``, or its fields as keywords."""
@@ -149,6 +171,22 @@ class VicwClient:
         """Change the displayed name of an entity. Its uid stays, and the old name still finds it."""
         path = _protocol.renaming_path(uid)
         return self._run(_protocol.change_identity(path, RenameRequest, {"name": name}, self._retry))
+
+    def keys(self) -> Keys:
+        """Return all keys of the tenant, without their secrets. Raises BadRequestError without the right
+        ``admin``."""
+        return self._run(_protocol.keys(self._retry))
+
+    def create_key(self, *rights: Right, note: str = "") -> MadeKey:
+        """Make a key with rights that the client's own key has; only this answer shows its ``token``.
+
+        Raises BadRequestError if it has not.
+        """
+        return self._run(_protocol.create_key({"rights": rights, "note": note}))
+
+    def revoke_key(self, key_id: str) -> Key:
+        """Revoke a key. Raises NotFoundError if there is no valid one, ConflictError for the client's own."""
+        return self._run(_protocol.revoke_key(key_id, self._retry))
 
     def ready(self) -> Readiness:
         """Return whether the server is ready, and if not, why. A server that is down is not ready."""

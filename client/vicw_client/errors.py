@@ -6,6 +6,7 @@
     ├── BadRequestError         change the request; ``problem.errors`` names the wrong fields
     │   ├── NotFoundError           404  what the request names does not exist
     │   ├── ConflictError           409  contradicts what is stored or under way
+    │   ├── PreconditionFailedError 412 the item has another version than ``if_match``
     │   └── TooLargeError           413  over a size limit of the server
     ├── RetryLaterError         send the same request again after ``retry_after`` seconds
     ├── ServerUnreachableError  no connection, or it broke; start the server, correct the address
@@ -53,6 +54,10 @@ class NotFoundError(BadRequestError):
 
 class ConflictError(BadRequestError):
     """The request contradicts an earlier one."""
+
+
+class PreconditionFailedError(BadRequestError):
+    """The item has another version than the one that the request is for: read it again."""
 
 
 class TooLargeError(BadRequestError):

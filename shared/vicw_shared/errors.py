@@ -9,6 +9,7 @@
     │   │   └── ForbiddenEdgeError      a label pair that the registry does not allow
     │   ├── LimitExceededError      413  over a size limit
     │   ├── StateConflictError      409  contradicts stored data or work in progress
+    │   ├── VersionMismatchError 412     If-Match names another version than the stored one
     │   ├── MissingRecordError      404  there is no such record
     │   ├── UnauthorizedError       401  no valid key
     │   ├── ForbiddenError          403  the key lacks a right
@@ -100,6 +101,14 @@ class StateConflictError(FixableError):
     slug = "conflict"
     status = 409
     title = "The request contradicts an earlier one"
+
+
+class VersionMismatchError(FixableError):
+    """The stored version is another than the one that the request is for. Nothing was changed."""
+
+    slug = "precondition-failed"
+    status = 412
+    title = "The item has another version"
 
 
 class MissingRecordError(FixableError):

@@ -9,7 +9,10 @@ from support.api.tenant_isolation import (
     IDENTITY,
     INGEST,
     JOB,
+    KEYS,
     KNOWLEDGE,
+    PATCH,
+    PATCH_BY_ID,
     PATIENT,
     PROBES,
     RETRACT,
@@ -29,7 +32,7 @@ def test_tenants_are_isolated_on_every_endpoint(platform: Platform) -> None:
         for name in ("ingest", "retrieval")
     }
     ingest, retrieval = (closed[name].url for name in ("ingest", "retrieval"))
-    written = {INGEST, JOB, RETRACT, KNOWLEDGE, *IDENTITY}
+    written = {INGEST, JOB, RETRACT, PATCH, PATCH_BY_ID, KNOWLEDGE, *IDENTITY, *KEYS}
     assert endpoints(ingest) == {*written, *PROBES}, "a new endpoint is tried by two tenants, too"
     assert endpoints(retrieval) == {RETRIEVE, *GRAPH, *PROBES}, "a new endpoint is tried by two tenants, too"
     urls = {probe: [ingest, retrieval] for probe in PROBES}

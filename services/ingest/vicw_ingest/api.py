@@ -10,6 +10,7 @@ from fastapi import APIRouter, Header, Query, Request, Response, Security
 
 from vicw_ingest.identity.api import add_entity_routes
 from vicw_ingest.knowledge.page_list import list_pages
+from vicw_ingest.patch.api import add_patch_routes
 from vicw_ingest.pipeline import IngestPorts, ingest
 from vicw_ingest.response.job_status import job_status
 from vicw_ingest.versions.retraction import retract
@@ -35,6 +36,7 @@ def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
             202: {"model": IngestResponse, "description": "Durable; found a little later"},
         },
         summary="Store items",
+        operation_id="ingest",
     )
     async def post_ingest(
         request: IngestRequest,
@@ -55,6 +57,7 @@ def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
             202: {"model": RetractResponse, "description": "Durable; the vector store follows a little later"},
         },
         summary="Retract items",
+        operation_id="retract_items",
     )
     async def post_retract(request: RetractRequest, http: Request, response: Response) -> RetractResponse:
         outcome, settled = await retract(request, tenant_of(http), ports())
@@ -62,7 +65,11 @@ def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
         return outcome
 
     @router.get(
-        "/ingest/jobs/{job}", tags=_TAGS, responses=refusals(401, 403, 404, 422, 503), summary="Get a job's status"
+        "/ingest/jobs/{job}",
+        tags=_TAGS,
+        responses=refusals(401, 403, 404, 422, 503),
+        summary="Get a job's status",
+        operation_id="get_job",
     )
     async def get_job(job: str, http: Request) -> JobStatus:
         stores = ports()
@@ -75,9 +82,11 @@ def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
         tags=_TAGS,
         responses=refusals(401, 403, 422, 503),
         summary="List a knowledge folder's pages",
+        operation_id="list_pages",
     )
     async def get_knowledge(http: Request, query: Annotated[KnowledgeQuery, Query()]) -> KnownPages:
         return await list_pages(ports().graph, tenant_of(http), query)
 
+    add_patch_routes(router, ports)
     add_entity_routes(router, ports)
     return router

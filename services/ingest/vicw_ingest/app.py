@@ -8,6 +8,7 @@ from fastapi import FastAPI
 
 from vicw_ingest.api import create_router
 from vicw_ingest.wiring import IngestWiring
+from vicw_runtime.keys.router import create_keys_router
 from vicw_runtime.platform.app import create_platform_app
 
 
@@ -15,7 +16,10 @@ def create_ingest_app(wiring: IngestWiring) -> FastAPI:
     """Return the application. ``wiring`` is open before the first request; the application closes it."""
     return create_platform_app(
         wiring,
-        lambda gate: create_router(lambda: wiring.ports, gate),
+        [
+            lambda gate: create_router(lambda: wiring.ports, gate),
+            lambda gate: create_keys_router(lambda: wiring.engines.graph.key_ring, gate),
+        ],
         title="VICW ingest",
         description="**Remember** with `POST /ingest`: items become durable memory, with their causes, order, agents "
         "and proof.",

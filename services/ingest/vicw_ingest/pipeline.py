@@ -2,8 +2,9 @@
 
 check → deduplicate → extract → plan → commit → index → answer
 
-Each stage gets what the ones before returned. Plan (``plan/service.py``) and commit (``commit.py``) run in one
-transaction under the context's lock (``GraphStore.write``), which queues the passages in the outbox.
+Each stage gets what the ones before returned; patches are merged into the stored items before the first (``patch/``).
+Plan (``plan/service.py``) and commit (``commit.py``) run in one transaction under the context's lock
+(``GraphStore.write``), which queues the passages in the outbox.
 
 Index is not done here. ``Indexer.run`` (``index/service.py``) is a loop that the wiring starts in the background: in
 ``vicw serve`` for all entries, in an ingest service for those that its own requests wait for, while a worker
@@ -15,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -23,7 +24,7 @@ import structlog
 from prometheus_client import Counter
 
 from vicw_core.language.times.date_order import shown_order
-from vicw_ingest.check.service import check
+from vicw_ingest.check.service import check, check_patches
 from vicw_ingest.commit import Committed, ReceiptKeys, commit
 from vicw_ingest.dedup.detector import find_duplicates, without_duplicates
 from vicw_ingest.extraction import extractor
@@ -32,12 +33,15 @@ from vicw_ingest.index.backpressure import Backpressure
 from vicw_ingest.index.service import Indexer
 from vicw_ingest.knowledge.pages import KnowledgePage, with_import_links
 from vicw_ingest.llm_queue.requests import ExtractionBackend, finish_extractions, items_to_extract
+from vicw_ingest.patch.bases import ChangedMeanwhileError, Merged
+from vicw_ingest.patch.merge import merge_items
 from vicw_ingest.plan.drafts import PassageCutter
 from vicw_ingest.plan.service import PlanInput, PlanRules, plan_write
 from vicw_ingest.response.wishes import with_wishes
+from vicw_ingest.secrets.request_scan import Masked
 from vicw_ingest.telemetry import ingesting
 from vicw_shared.clock import now
-from vicw_shared.errors import RetryableError
+from vicw_shared.errors import RetryableError, StateConflictError
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.model.extraction import TextExtraction
 from vicw_shared.ports import (
@@ -57,6 +61,8 @@ from vicw_shared.wire.ingest import Extract, IngestRequest, IngestResponse
 
 _log = structlog.get_logger()
 ITEMS = Counter("vicw_ingest_items_total", "Items accepted, by outcome", ["status"])
+_MERGES = 5
+"""How often a patch is merged anew because another request has changed its item meanwhile."""
 _BY_RULES = frozenset({Extract.RULES, Extract.AUTO, Extract.LLM})
 
 
@@ -125,40 +131,65 @@ class Extracted:
 
 
 async def ingest(
-    request: IngestRequest, tenant: str, ports: IngestPorts, *, idempotency_key: str | None = None
+    request: IngestRequest,
+    tenant: str,
+    ports: IngestPorts,
+    *,
+    idempotency_key: str | None = None,
+    expected: Sequence[int] | None = None,
 ) -> tuple[IngestResponse, bool]:
     """Store a request's items. Return their outcome and whether /retrieve already finds them all.
 
+    ``expected``: versions that the stored item may have that the only item of the request is merged into; None: any.
     Everything is durable when this returns. Secrets are masked before any use of the request, including its
-    fingerprint: not even the hash of a secret is stored. Raises InvalidInputError, StateConflictError, OverloadedError
-    or StorageFullError (nothing was stored), or UnavailableError.
+    fingerprint: not even the hash of a secret is stored. Raises InvalidInputError, VersionMismatchError,
+    StateConflictError, OverloadedError or StorageFullError (nothing was stored), or UnavailableError.
     """
     with ingesting("check"):
-        has_model = ports.model is not None
-        checked = await check(request, ports.limits, ports.settings.secrets, has_model=has_model)
+        request, masked = check_patches(request, ports.limits, ports.settings.secrets)
         await ports.pressure.require_room(tenant)
         ports.indexer.indexes.require_embedders()
+    job = None if request.wait else str(uuid.uuid4())
+    fingerprint = hashlib.sha256(request.model_dump_json().encode()).hexdigest()
+    receipts = ReceiptKeys(fingerprint, now(), ports.settings.receipt_hours, idempotency_key, job)
+    for _ in range(_MERGES):
+        merged = await merge_items(request, tenant, ports.graph, receipts.now, expected)
+        try:
+            return await store_whole_items(merged, masked, tenant, receipts, ports)
+        except ChangedMeanwhileError:
+            continue
+    raise StateConflictError("Other requests keep changing the same items: send the patch again")
+
+
+async def store_whole_items(
+    merged: Merged, masked: Masked, tenant: str, receipts: ReceiptKeys, ports: IngestPorts
+) -> tuple[IngestResponse, bool]:
+    """Store the items of a request that has no patches any more, as ``ingest`` does.
+
+    Raises ChangedMeanwhileError if a stored item is not any more as it was when it was merged.
+    """
+    with ingesting("check"):
+        checked = await check(merged.request, ports.limits, ports.settings.secrets, has_model=ports.model is not None)
     request = checked.request
     with ingesting("deduplicate"):
-        duplicates = await find_duplicates(request, tenant, ports.graph, ports.settings.duplicate_chars, now())
+        found = await find_duplicates(request, tenant, ports.graph, ports.settings.duplicate_chars, now())
+        duplicates = {n: one for n, one in found.items() if merged.bases.get(n) is None}  # a patch keeps its own text
     with ingesting("extract"):
         new_texts = without_duplicates(request, duplicates)
         domain = await _domain(new_texts, tenant, ports.graph)
         extracted = await _extract(new_texts, tenant, domain, checked.pages, ports)
         cutter = PassageCutter(ports.settings.chunk_chars)
         await asyncio.to_thread(cutter.cut_ahead, new_texts, domain)
-    instant = now()
-    job = None if request.wait else str(uuid.uuid4())
-    fingerprint = hashlib.sha256(request.model_dump_json().encode()).hexdigest()
-    receipts = ReceiptKeys(fingerprint, instant, ports.settings.receipt_hours, idempotency_key, job)
-    given = PlanInput(tenant, request, instant, extracted.texts, extracted.pages, duplicates, cutter)
+    receipts = replace(receipts, now=now())
+    merged = replace(merged, request=request)
+    given = PlanInput(tenant, merged, receipts.now, extracted.texts, extracted.pages, duplicates, cutter)
     pending = items_to_extract(request) if ports.model is not None else frozenset[int]()
 
     async def plan_and_commit(transaction: GraphTransaction) -> Committed:
         if (replayed := await receipts.replayed(transaction)) is not None:
             return replayed
         plan = await plan_write(given, ports.plan_rules, transaction)
-        return await commit(plan, receipts, transaction, ports.registry, masked=checked.masked, pending=pending)
+        return await commit(plan, receipts, transaction, ports.registry, masked=masked, pending=pending)
 
     with ingesting("commit"):
         committed = await ports.graph.write(tenant, request.context, plan_and_commit)

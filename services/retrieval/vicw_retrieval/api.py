@@ -25,6 +25,7 @@ def create_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> APIRouter:
         response_model=RetrieveResponse,
         responses=refusals(401, 403, 413, 422, 503),
         summary="Retrieve evidence",
+        operation_id="retrieve",
     )
     async def post_retrieve(request: RetrieveRequest, http: Request) -> Response:
         open_ports = ports()

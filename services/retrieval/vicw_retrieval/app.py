@@ -15,7 +15,7 @@ def create_retrieval_app(wiring: RetrievalWiring) -> FastAPI:
     """Return the application; it starts and closes ``wiring``, which is open already."""
     return create_platform_app(
         wiring,
-        lambda gate: create_router(lambda: wiring.ports, gate),
+        [lambda gate: create_router(lambda: wiring.ports, gate)],
         title="VICW retrieval",
         description="**Ask** with `POST /retrieve`: you get the right evidence with its causes, its order, who did "
         "it, and the raw text that proves it, within a budget you name.",

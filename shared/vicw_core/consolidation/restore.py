@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import reduce
@@ -12,7 +12,7 @@ from vicw_core.consolidation.ledger import LedgerEntry, entries_of, without_entr
 from vicw_core.graph.chains import Chains
 from vicw_core.graph.dreams import dream_edges, drop_dream_edges
 from vicw_shared.model import Edge, EdgeRegistry, Node
-from vicw_shared.model.core5 import CONSOLIDATED_ITEM
+from vicw_shared.model.core5 import CONSOLIDATED_ITEM, LEDGER
 from vicw_shared.ports import Direction, GraphTransaction
 from vicw_shared.uids import chunk_uid
 
@@ -35,9 +35,22 @@ class Restorer:
 
     async def restore_items(self, source_ids: Sequence[str]) -> RestoredItems:
         """Restore the consolidated items with these ids, at any level, and the other sources of their Macro-Events."""
+        return await self._restore_proven_by(lambda: self.transaction.consolidated(source_ids))
+
+    async def restore_uids(self, uids: Sequence[str]) -> RestoredItems:
+        """As ``restore_items``, for items by their uids."""
+
+        async def passages() -> dict[str, Node]:
+            nodes = await self.transaction.nodes([chunk_uid(uid, 0) for uid in uids])
+            return {uid: node for uid, node in nodes.items() if LEDGER in node.metadata}
+
+        return await self._restore_proven_by(passages)
+
+    async def _restore_proven_by(self, find_passages: Callable[[], Awaitable[Mapping[str, Node]]]) -> RestoredItems:
+        """Restore level by level, until no first passage of a consolidated item is found any more."""
         items: dict[str, Node] = {}
         deleted: list[str] = []
-        while passages := await self.transaction.consolidated(source_ids):
+        while passages := await find_passages():
             proofs = await self.transaction.edges(
                 [passage.uid for passage in passages.values()], ["EVIDENCED_BY"], Direction.IN
             )

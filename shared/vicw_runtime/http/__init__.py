@@ -2,12 +2,13 @@
 
 from vicw_runtime.http.app import Probe, create_app
 from vicw_runtime.http.body import StrictRoute
-from vicw_runtime.http.gate import Gate, KeyGate, SecretGate, bearer_scheme, caller_of, tenant_of
+from vicw_runtime.http.gate import Caller, Gate, KeyGate, SecretGate, bearer_scheme, caller_of, tenant_of
 from vicw_runtime.http.middleware import PROBES
 from vicw_runtime.http.problems import refusals
 
 __all__ = [
     "PROBES",
+    "Caller",
     "Gate",
     "KeyGate",
     "Probe",

@@ -66,7 +66,7 @@ def create_app(
     name_media_types(app)
     _add_middleware(app, limits, guard)
 
-    @app.get("/healthz", tags=[PROBES], summary="Check whether the process is alive")
+    @app.get("/healthz", tags=[PROBES], summary="Check whether the process is alive", operation_id="healthz")
     async def healthz() -> dict[str, str]:
         return {"status": "alive"}
 
@@ -76,6 +76,7 @@ def create_app(
         summary="Check whether the service can answer",
         responses={503: {"model": dict[str, object], "description": "`failing` says which dependency does not work"}},
         description="`failing` may name a dependency of a service that is ready, too: one that it can do without.",
+        operation_id="readyz",
     )
     async def readyz(request: Request, response: Response) -> dict[str, object]:
         checks = {**probes, **(optional or {})}
@@ -99,6 +100,7 @@ def create_app(
         response_class=PlainTextResponse,
         responses=refusals(401, 403, 503) if gate is not None else {},
         dependencies=[Security(bearer_scheme)] if gate is not None else [],
+        operation_id="metrics",
     )
     async def metrics(request: Request) -> Response:
         if gate is not None:

@@ -40,12 +40,14 @@ bearer_scheme = HTTPBearer(
 class Caller:
     """The sender of a request: its tenant ("" without tenants) and its rights.
 
-    ``owner``: it has the files of the store, so it may do whatever they allow.
+    ``owner``: it has the files of the store, so it may do whatever they allow. ``key``: the id of its key, if it sent
+    one.
     """
 
     tenant: str
     rights: tuple[Right, ...] = tuple(Right)
     owner: bool = False
+    key: str | None = None
 
     def require_owner(self) -> None:
         """Raise ForbiddenError unless it is the owner."""
@@ -205,4 +207,4 @@ class KeyGate(Gate):
         key = await self._keys.find(parts[0])
         if key is None or not key.matches(parts[1]):
             raise self._refused("unknown", "This key is not known, or was revoked")
-        return Caller(key.tenant, key.rights)
+        return Caller(key.tenant, key.rights, key=key.id)

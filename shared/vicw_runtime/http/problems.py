@@ -90,6 +90,7 @@ _DESCRIPTIONS = {
     403: "The key lacks the right",
     404: "Not found",
     409: "Contradicts an earlier request",
+    412: "If-Match does not name the stored version; nothing was changed",
     413: "Over a size limit",
     422: "A field is wrong; nothing was stored",
     429: "Too much work is waiting; try again after a while",

@@ -16,8 +16,7 @@ from vicw_shared.clock import now
 from vicw_shared.errors import MissingRecordError
 from vicw_shared.model.keys import Right, mint, tenant_flaw
 from vicw_shared.wire.base import Id, Message, RawText
-
-_NOTE_CHARS = 1000
+from vicw_shared.wire.keys import NOTE_CHARS
 
 
 def _tenant(name: str) -> str:
@@ -31,7 +30,7 @@ class CreateKeyRequest(Message):
 
     tenant: Annotated[str, AfterValidator(_tenant)]
     rights: Annotated[tuple[Right, ...], Field(min_length=1, max_length=len(Right))]
-    note: Annotated[RawText, Field(max_length=_NOTE_CHARS)] = Field("", description="What the key is for")
+    note: Annotated[RawText, Field(max_length=NOTE_CHARS)] = Field("", description="What the key is for")
 
 
 class CreatedKey(Message):

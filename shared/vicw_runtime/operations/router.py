@@ -50,6 +50,7 @@ class OperationServer:
                 f"/{operation.name}",
                 self._endpoint(operation),
                 methods=["POST"],
+                operation_id=f"admin_{operation.name.replace('/', '_').replace('-', '_')}",
                 summary=operation.summary,
                 response_class=_JsonLines,
                 responses={

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 
@@ -18,7 +18,7 @@ from vicw_shared.wire.host_names import is_loopback
 
 def create_platform_app(
     wiring: PlatformWiring,
-    route: Callable[[Gate], APIRouter],
+    routers: Sequence[Callable[[Gate], APIRouter]],
     *,
     title: str,
     description: str,
@@ -27,7 +27,7 @@ def create_platform_app(
     limits: LimitSettings,
     optional: Mapping[str, Probe] | None = None,
 ) -> FastAPI:
-    """Return the application with the routes of ``route``; it starts and closes ``wiring``, which is open already.
+    """Return the application with the routes of ``routers``; it starts and closes ``wiring``, which is open already.
 
     ``optional`` are probes of dependencies that the service can do without.
     """
@@ -59,7 +59,8 @@ def create_platform_app(
         gate=gate,
         describe=describe,
     )
-    app.include_router(route(gate))
+    for router in routers:
+        app.include_router(router(gate))
     return app
 
 

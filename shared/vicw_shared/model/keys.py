@@ -21,7 +21,7 @@ _PREFIX = "vicw"
 class Right(StrEnum):
     """A right. ``admin`` is for operators: metrics, and operations that show nothing of what is stored.
 
-    It includes no other.
+    It includes no other. Over ``/keys`` a key hands on only what it has.
     """
 
     INGEST = "ingest"

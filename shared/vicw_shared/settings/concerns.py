@@ -125,6 +125,8 @@ class LimitSettings(BaseSettings):
     hops: int = Field(10, gt=0, description="Hops of one walk")
     budget_chars: int = Field(1_000_000, gt=0, description="Characters, or tokens, in the text of an answer")
     template_chars: int = Field(4000, gt=0, description="Characters in a template of an answer's text")
+    filter_depth: int = Field(5, gt=0, description="Levels of groups in a filter")
+    filter_values: int = Field(200, gt=0, description="Values that a filter compares with")
 
 
 class EmbeddingSettings(WithSecrets):

@@ -4,9 +4,22 @@ from __future__ import annotations
 
 import math
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, ConfigDict, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_serializer,
+    model_validator,
+)
 from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
@@ -70,13 +83,37 @@ def _share_or_tier(value: Any, weigh: ValidatorFunctionWrapHandler) -> Any:
 
 
 Importance = Annotated[Unit | Tier, WrapValidator(_share_or_tier)]
+FlowStep = Annotated[StrictInt, Field(ge=-(2**53), le=2**53)]
+
+
+def _needed_text(value: Any, check: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+    """Return the text, or "" of a patch without one. A missing text of a whole item is a missing field."""
+    if value is not _NO_TEXT:
+        return check(value)
+    if info.data.get("merge"):
+        return ""
+    raise PydanticCustomError("missing", "Field required")
+
+
+_NO_TEXT: Any = object()
 
 
 class Item(Message):
-    """One item to store: a turn, a scene, a document, a function, a note."""
+    """One item to store: a turn, a scene, a document, a function, a note.
+
+    An item with the id of a stored one replaces it as a whole: fields that are left out get their defaults. With
+    ``merge`` it is a patch of the stored one instead (JSON Merge Patch, RFC 7396), and null removes a field.
+    """
 
     id: Id | None = Field(None, description="Your id; makes the item idempotent inside its context")
-    text: Prose
+    merge: StrictBool = Field(
+        False,
+        description="Change only the fields that are given, of the stored item with this id, or this uid if it has no "
+        "id: null removes a field, `metadata` is merged key by key. false: this is the item now",
+    )
+    text: Annotated[Prose, WrapValidator(_needed_text)] = Field(
+        default_factory=lambda: _NO_TEXT, validate_default=True, description="Needed, unless `merge` is true"
+    )
     subtype: Id | None = Field(None, description='What it is: "message", "scene", "function", "document", …')
     name: Prose | None = Field(None, description="Title")
     speaker: Prose | None = None
@@ -89,9 +126,7 @@ class Item(Message):
         None, description='When it happened. "Yesterday" in the text is a day of the zone of its offset'
     )
     flow_id: Id | None = Field(None, description="Logical thread; default: the request's")
-    flow_step: Annotated[StrictInt, Field(ge=-(2**53), le=2**53)] | None = Field(
-        None, description="Your own position in the flow; orders NEXT"
-    )
+    flow_step: FlowStep | None = Field(None, description="Your own position in the flow; orders NEXT")
     tags: tuple[Id, ...] = ()
     bucket: Id | None = None
     source: Id | None = Field(None, description="Where it came from: a path, a URL")
@@ -113,6 +148,30 @@ class Item(Message):
         description="Extraction by the caller. An error if `extract` is `none`, unless all lists are empty",
     )
     page: PageRef | None = Field(None, description="Which page of a knowledge folder it is")
+    _removed: frozenset[str] = PrivateAttr(frozenset())
+
+    @property
+    def removed(self) -> frozenset[str]:
+        """Fields that a patch sets back to their defaults by null."""
+        return self._removed
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _take_nulls(cls, data: Any, validate: ModelWrapValidatorHandler[Self]) -> Self:
+        if not isinstance(data, dict) or data.get("merge") is not True:
+            return validate(data)
+        nulls = {name for name in _REMOVABLE if name in data and data[name] is None}
+        item = validate({name: value for name, value in data.items() if name not in nulls})
+        item._removed = frozenset(nulls)
+        return item
+
+    @model_serializer(mode="wrap")
+    def _give_nulls(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = serialise(self)
+        return fields | dict.fromkeys(self._removed)
+
+
+_REMOVABLE = frozenset(Item.model_fields) - {"id", "merge", "text"}
 
 
 _EXAMPLE: JsonDict = {
@@ -229,6 +288,12 @@ class IngestedItem(Message):
     flow_id: str | None
     flow_step: int | None
     nodes: tuple[NodeRef, ...] = Field(description="Its passages, speaker, tags, extraction")
+    version: StrictInt | None = Field(None, description="Its version, from 1; null for a `linked` item without an id")
+    dropped: tuple[str, ...] = Field(
+        (),
+        description="Fields that its earlier version had and that this one, which replaces it as a whole, does not: "
+        "send `merge: true` to keep what is left out",
+    )
     masked: tuple[MaskedSecret, ...] = Field((), description="Masked secrets: only their kind was stored")
     extraction: ExtractionState | None = Field(
         None,

@@ -8,18 +8,26 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
-from vicw_shared.wire.base import Id, Message, RawText, StrictBool, Timestamp
+from vicw_shared.wire.base import Id, Message, RawText, StrictBool, StrictInt, Timestamp
 
 _EXAMPLE: JsonDict = {"context": "Fantasy Novel", "ids": ["c3-p7", "c3-p8"]}
 
 
 class RetractRequest(Message):
-    """Items to retract, with all data that depends on them alone."""
+    """Items to retract, with all data that depends on them alone: ``ids`` of a context, ``uids``, or both."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
-    context: Id = Field(description="The context that the items were ingested in")
-    ids: Annotated[tuple[Id, ...], Field(min_length=1)] = Field(description="Your ids of the items")
+    context: Id | None = Field(
+        None, description="The context that the items were ingested in; needed for `ids`. null: `uids` of any context"
+    )
+    ids: Annotated[tuple[Id, ...], Field(min_length=1)] = Field(
+        (), description="Your ids of the items, or uids of items without an id"
+    )
+    uids: Annotated[tuple[Id, ...], Field(min_length=1)] = Field(
+        (), description="Uids of the items, as POST /ingest returned them; that of any version names the item"
+    )
+    dry_run: StrictBool = Field(False, description="Change nothing; the answer says what would become of each item")
     ended_at: Timestamp | None = Field(
         None,
         description="End of their validity, used by `as_of`; null: they were wrong and never true. In both cases "
@@ -29,7 +37,7 @@ class RetractRequest(Message):
 
 
 class RetractedStatus(StrEnum):
-    """Outcome of retracting an id."""
+    """Outcome of retracting an item."""
 
     RETRACTED = "retracted"
     ALREADY = "already"
@@ -37,9 +45,9 @@ class RetractedStatus(StrEnum):
 
 
 class RetractedItem(Message):
-    """The outcome of one id, in the order of the request."""
+    """The outcome of one id or uid, in the order of the request: ``ids`` first."""
 
-    id: RawText
+    id: RawText | None = Field(description="As it was given; of one of `uids` the id that its item has")
     uid: str | None = Field(description="The version that was retracted, now or before; null: there is no such item")
     status: RetractedStatus
 
@@ -47,5 +55,9 @@ class RetractedItem(Message):
 class RetractResponse(Message):
     """200: no answer contains the items. 202: durable, and out of the graph's answers; the vector store follows."""
 
-    context: str
+    context: str | None
     items: tuple[RetractedItem, ...]
+    counts: dict[RetractedStatus, StrictInt] = Field(
+        default_factory=dict, description="Number of different items by status; unknown ones by what was given"
+    )
+    dry_run: StrictBool = Field(False, description="Nothing was changed: this is what would become of the items")

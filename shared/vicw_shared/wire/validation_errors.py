@@ -23,6 +23,12 @@ _FIXES = {
     "places": "Correct the placeholders in braces",
     "time_zone": "Send a name such as Europe/Berlin, or leave it out for UTC",
     "budget": "Leave one of them out",
+    "filter_field": "Correct its name",
+    "no_operator": "Add one of them",
+    "null_operator": 'Leave the operator out; {"exists": false} finds items without a value',
+    "null_condition": 'Leave it out; {"exists": false} finds items without a value',
+    "scalar": "Send one value; `in` takes a list",
+    "mixed_bounds": "Compare with numbers, or with text",
 }
 _OWN_WORDING = {
     "tuple_type": ("should be a list", "Send a JSON list"),

@@ -125,12 +125,12 @@ class Story(RuleBasedStateMachine):
         if drained:
             self.drain()
         for request in requests:
-            self._ask(request, tenant)
+            self._ask(request, tenant, all_indexed=bool(drained))
 
-    def _ask(self, request: dict[str, Any], tenant: str) -> None:
+    def _ask(self, request: dict[str, Any], tenant: str, *, all_indexed: bool) -> None:
         self._clock.next_operation()
         ours, theirs = (self._run(side.retrieve(request, tenant)) for side in self._sides)
-        assert_same_answers(ours, theirs, request["limit"])
+        assert_same_answers(ours, theirs, request["limit"], all_indexed=all_indexed)
 
     @rule(word=WORDS, request=RETRIEVES, tenant=TENANTS)
     def find_by_words(self, word: str, request: dict[str, Any], tenant: str) -> None:

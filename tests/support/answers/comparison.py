@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from vicw_retrieval.search.waiting_passages import PENDING
 from vicw_shared.model import Edge
 from vicw_shared.model.knowledge import BRIDGE_RULES
 from vicw_shared.settings import IngestSettings
@@ -28,9 +29,15 @@ RELEVANCE_ERROR = 0.02
 _COUNTED = {"score", "relevance", "rank", "channels", "passages", "text"}
 
 
-def assert_same_answers(ours: RetrieveResponse, theirs: RetrieveResponse, limit: int) -> None:
-    """Assert that two answers are the same, but for what two engines count in different ways."""
-    assert ours.degraded == theirs.degraded == ()
+def assert_same_answers(
+    ours: RetrieveResponse, theirs: RetrieveResponse, limit: int, *, all_indexed: bool = True
+) -> None:
+    """Assert that two answers are the same, but for what two engines count in different ways.
+
+    If not ``all_indexed``, passages may wait for their vectors, which both must tell of.
+    """
+    assert ours.degraded == theirs.degraded, (ours.degraded, theirs.degraded)
+    assert set(ours.degraded) <= (set() if all_indexed else {PENDING}), ours.degraded
     if ours.intent.model_copy(update={"confidence": 0.0}) != theirs.intent.model_copy(update={"confidence": 0.0}):
         # The vote was so open that a thousandth has decided it.
         assert ours.intent.confidence == pytest.approx(theirs.intent.confidence, abs=CONFIDENCE_ERROR)

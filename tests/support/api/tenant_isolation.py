@@ -20,6 +20,7 @@ from vicw_standalone.operations import OPERATIONS
 
 INGEST, JOB, RETRIEVE = "POST /ingest", "GET /ingest/jobs/{job}", "POST /retrieve"
 RETRACT = "POST /items/retract"
+PATCH, PATCH_BY_ID = "PATCH /items/{uid}", "PATCH /items"
 KNOWLEDGE = "GET /knowledge"
 THINGS, CANDIDATES, THING = "GET /entities", "GET /entities/candidates", "GET /entities/{uid}"
 MERGE, SPLIT, RENAME = "POST /entities/merge", "POST /entities/split", "POST /entities/{uid}/rename"
@@ -29,11 +30,12 @@ IDENTITY = {THINGS, CANDIDATES, MERGE, SPLIT, IDENTIFY, *OF_ONE_THING}
 FIND, WALK, FLOW = "POST /graph/find", "POST /graph/walk", "POST /graph/flow"
 OF_A_NODE = {f"POST /graph/{question}" for question in ("about", "person", "users", "merges", "history")}
 GRAPH = {FIND, WALK, FLOW, *OF_A_NODE}
+KEYS = {"GET /keys", "POST /keys", "DELETE /keys/{key}"}
 READY, METRICS = "GET /readyz", "GET /metrics"
 PROBES = ("GET /healthz", READY, METRICS)
-OPERATORS = {METRICS, *(f"POST /admin/{operation.name}" for operation in OPERATIONS)}
-"""What is of all tenants, and so of none: a tenant's key does not open it."""
-TRIED = {INGEST, JOB, RETRACT, RETRIEVE, KNOWLEDGE, *IDENTITY, *GRAPH, *PROBES, *OPERATORS}
+OPERATORS = {METRICS, *KEYS, *(f"POST /admin/{operation.name}" for operation in OPERATIONS)}
+"""What needs the right ``admin``, which these tenants' keys do not have."""
+TRIED = {INGEST, JOB, RETRACT, PATCH, PATCH_BY_ID, RETRIEVE, KNOWLEDGE, *IDENTITY, *GRAPH, *PROBES, *OPERATORS}
 _EXAMPLES = 15 * TIMES
 _MARK = "zanzibar"
 """In every text of the neighbour's, and in nothing that the tenant stores."""
@@ -231,6 +233,10 @@ class Intruder:
             assert answer.status_code == 404
         if endpoint in OF_ONE_THING:
             assert answer.status_code == 404, "it is the neighbour's"
+        if endpoint == RETRACT and "uids" in request["body"]:
+            assert {item["status"] for item in answer.json()["items"]} == {"unknown"}, "they are the neighbour's"
+        if endpoint == PATCH:
+            assert answer.status_code == 404, "it is the neighbour's"
         if endpoint in {MERGE, SPLIT, IDENTIFY}:
             assert answer.status_code == 422, "at least one of the two is the neighbour's"
         if endpoint in OPERATORS:
@@ -294,6 +300,7 @@ def _requests(neighbour: Neighbour) -> st.SearchStrategy[dict[str, Any]]:
     retract = st.fixed_dictionaries(
         {"context": contexts | uids, "ids": st.lists(st.sampled_from(["a", "b", "c"]) | uids, min_size=1, max_size=3)}
     )
+    by_uid = st.fixed_dictionaries({"uids": st.lists(uids, min_size=1, max_size=3), "dry_run": st.booleans()})
     anywhere = st.none() | contexts | uids
     viewer = st.fixed_dictionaries({"user": st.sampled_from(["Ana", "Ben"]) | uids, "context": anywhere})
     ask = st.fixed_dictionaries(
@@ -311,7 +318,15 @@ def _requests(neighbour: Neighbour) -> st.SearchStrategy[dict[str, Any]]:
         st.fixed_dictionaries({"endpoint": st.just(INGEST), "body": ingest, "idempotency_key": keys}),
         st.fixed_dictionaries({"endpoint": st.just(RETRIEVE), "body": ask}),
         st.fixed_dictionaries({"endpoint": st.just(RETRIEVE), "body": ask}),
-        st.fixed_dictionaries({"endpoint": st.just(RETRACT), "body": retract}),
+        st.fixed_dictionaries({"endpoint": st.just(RETRACT), "body": retract | by_uid}),
+        st.fixed_dictionaries({"endpoint": st.just(PATCH), "uid": uids, "body": st.just({"tags": ["mine"]})}),
+        st.fixed_dictionaries(
+            {
+                "endpoint": st.just(PATCH_BY_ID),
+                "params": st.fixed_dictionaries({"context": contexts, "id": st.sampled_from(["b", "c"]) | uids}),
+                "body": st.just({"metadata": {"tried": True}}),
+            }
+        ),
         *_identities(neighbour),
         *_questions(neighbour),
         st.fixed_dictionaries({"endpoint": st.just(JOB), "job": st.sampled_from([*neighbour.jobs, "none", ""]) | uids}),

@@ -28,6 +28,7 @@ from vicw_ingest.index.service import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of
 from vicw_ingest.knowledge.page_list import list_pages
 from vicw_ingest.llm_queue.requests import ExtractionBackend
+from vicw_ingest.patch.service import patch_by_id, patch_by_uid
 from vicw_ingest.pipeline import IngestPorts, ingest
 from vicw_ingest.response.job_status import job_status
 from vicw_ingest.versions.retraction import retract
@@ -42,6 +43,7 @@ from vicw_shared.ports import Edges, Lane, ModelIdentity, Nodes, Point, VectorSt
 from vicw_shared.settings import IngestSettings, LimitSettings, RetrievalSettings
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
 from vicw_shared.wire.knowledge import KnowledgeQuery, KnownPages
+from vicw_shared.wire.patch import ItemPatch, PatchedItem
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 from vicw_sleep.check.service import CheckLimits, CheckReport, check
@@ -105,6 +107,17 @@ class Side:
         response, _ = await retract(RetractRequest.model_validate(_UNWAITED | body), tenant, self._ports())
         return response
 
+    async def patch(
+        self, item: str, fields: dict[str, Any], tenant: str, context: str | None = None, *versions: int
+    ) -> PatchedItem:
+        """Change an item, by its uid, or by its id in a context."""
+        change, expected = ItemPatch.model_validate(fields), versions or None
+        if context is None:
+            answer, _ = await patch_by_uid(item, change, tenant, self._ports(), expected)
+        else:
+            answer, _ = await patch_by_id(context, item, change, tenant, self._ports(), expected)
+        return answer
+
     async def expire(self) -> int:
         """Retire what has expired; return how many items."""
         return await Expiry(self.graph, EdgeRegistry.with_core_types(), self.indexer).drain()
@@ -131,7 +144,7 @@ class Side:
         return {hit.uid for hit in await self.graph.find(scope, word, _PAGE)}
 
     def _ports(self) -> IngestPorts:
-        settings = IngestSettings(chunk_chars=100)
+        settings = IngestSettings(chunk_chars=100, wait_seconds=0.05)
         registry = EdgeRegistry.with_core_types()
         return IngestPorts.of(
             self.graph, self.indexer, registry, LimitSettings(), settings, extractor=EXTRACTOR, model=self.model

@@ -19,6 +19,7 @@ from vicw_client import (
     JobFailedError,
     JobTimeoutError,
     NotFoundError,
+    PreconditionFailedError,
     Retry,
     RetryLaterError,
     ServerFaultError,
@@ -109,6 +110,40 @@ def test_ingest_sends_given_fields_and_omits_defaults(call: Call) -> None:
         "items": [{"text": "hello", "timestamp": "2026-01-19T10:00:00Z"}],
     }
     assert seen[0].headers["Idempotency-Key"]
+
+
+@pytest.mark.parametrize(
+    ("given", "named", "where"),
+    [(["u/1"], {}, "/items/u%2F1"), ([], {"context": "c & d", "id": "a#1"}, "/items?context=c+%26+d&id=a%231")],
+)
+def test_patch_sends_nulls_and_the_version_it_is_for(
+    call: Call, given: list[Any], named: dict[str, Any], where: str
+) -> None:
+    seen: list[httpx.Request] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        if request.headers.get("If-Match") == '"1"':
+            return httpx.Response(412, json={"type": "t", "title": "t", "status": 412, "detail": "has version 2"})
+        return httpx.Response(200, json={"context": "c", "version": 3, "item": STORED["items"][0]})
+
+    answer = call(handler, "patch", *given, **named, if_match=2, tags=["x"], expires_at=None)
+    assert (answer.version, seen[0].method, seen[0].url.raw_path.decode()) == (3, "PATCH", where)
+    assert json.loads(seen[0].content) == {"tags": ["x"], "expires_at": None}
+    assert seen[0].headers["If-Match"] == '"2"'
+    with pytest.raises(PreconditionFailedError, match="has version 2"):
+        call(handler, "patch", *given, **named, if_match=1)
+
+
+def test_ingest_sends_the_nulls_of_a_patch(call: Call) -> None:
+    seen: list[httpx.Request] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(201, json=STORED)
+
+    call(handler, "ingest", context="c", items=[{"id": "a", "merge": True, "tags": None, "metadata": {"k": None}}])
+    assert json.loads(seen[0].content)["items"] == [{"id": "a", "merge": True, "tags": None, "metadata": {"k": None}}]
 
 
 THING: dict[str, Any] = {

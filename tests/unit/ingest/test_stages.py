@@ -38,7 +38,11 @@ _PARTS = ("check", "dedup", "plan", "response", "versions", "knowledge/bridges")
 def test_the_stages_run_in_the_order_of_the_docstring() -> None:
     assert pipeline.__doc__ is not None
     assert " → ".join(STAGES) in pipeline.__doc__
-    calls = [node for node in ast.walk(ast.parse(inspect.getsource(pipeline.ingest))) if isinstance(node, ast.Call)]
+    calls = [
+        node
+        for node in ast.walk(ast.parse(inspect.getsource(pipeline.store_whole_items)))
+        if isinstance(node, ast.Call)
+    ]
     names = {(call.lineno, call.col_offset): call.func.id for call in calls if isinstance(call.func, ast.Name)}
     stages = set(STAGES.values())
     assert [names[place] for place in sorted(names) if names[place] in stages] == list(STAGES.values())

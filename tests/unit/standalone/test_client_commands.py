@@ -146,10 +146,15 @@ def test_retract_prints_the_status_of_each_id_and_fails_on_unknown(server: Serve
     server.answer = httpx.Response(200, json={"context": "c", "items": items})
     told = vicw("retract", "--context", "c", "a[b]", "b")
     assert (told.exit_code, told.stdout) == (0, "retracted a[b]\nalready   b\ufffd\n")
-    unknown = {"context": "c", "items": [{"id": "z", "uid": None, "status": "unknown"}]}
+    unknown: dict[str, Any] = {"context": "c", "items": [{"id": "z", "uid": None, "status": "unknown"}]}
     server.answer = httpx.Response(200, json=unknown)
     assert vicw("retract", "--context", "c", "z").exit_code == 1
     assert vicw("retract", "z").exit_code == 2, "an id says nothing without its context"
+    uid = "6f3f1b4e-9a53-5d0e-8a52-3c9f0f7a1d11"
+    server.answer = httpx.Response(200, json={"context": None, "items": [unknown["items"][0] | {"id": None}]})
+    told = vicw("retract", uid, "--dry-run")
+    assert (told.exit_code, told.stdout.splitlines()[0]) == (1, f"unknown   {uid}")
+    assert json.loads(server.requests[-1].content) == {"uids": [uid], "ended_at": None, "dry_run": True}
 
 
 def test_retract_sends_ended_at_with_its_time_zone(vicw: Vicw, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:

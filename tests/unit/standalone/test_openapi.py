@@ -22,6 +22,31 @@ RANGES: dict[str, tuple[str, Callable[[float, float], bool]]] = {
     "rrf": ("it is a sum of reciprocal ranks", lambda score, alpha: 0 < score <= 4 / 61),
 }
 
+OPERATION_IDS = {
+    "POST /ingest": "ingest",
+    "POST /items/retract": "retract_items",
+    "PATCH /items/{uid}": "patch_item",
+    "PATCH /items": "patch_item_by_id",
+    "GET /ingest/jobs/{job}": "get_job",
+    "GET /knowledge": "list_pages",
+    "GET /entities": "list_entities",
+    "GET /entities/candidates": "list_merge_candidates",
+    "GET /entities/{uid}": "get_entity",
+    "POST /entities/merge": "merge_entities",
+    "POST /entities/split": "split_entities",
+    "POST /entities/identify": "identify_user",
+    "POST /entities/{uid}/rename": "rename_entity",
+    "POST /retrieve": "retrieve",
+    **{f"POST /graph/{name}": f"graph_{name}" for name in "find walk about person users merges history flow".split()},
+    "GET /keys": "list_keys",
+    "POST /keys": "create_key",
+    "DELETE /keys/{key}": "revoke_key",
+    "GET /healthz": "healthz",
+    "GET /readyz": "readyz",
+    "GET /metrics": "metrics",
+}
+"""What generated clients call the operations: a change breaks them."""
+
 
 @pytest.fixture
 async def http(memory: Memory) -> AsyncIterator[httpx.AsyncClient]:
@@ -82,3 +107,18 @@ async def test_scores_are_in_the_range_that_is_stated(http: httpx.AsyncClient, m
     assert all(holds(score, settings.alpha) for score in both)
     assert all(-1 <= score <= 1 for score in await scores(channels=("dense",)))
     assert all(score >= 0 for score in await scores(channels=("bm25",)))
+
+
+async def test_operation_ids_are_stable_names_since_clients_are_generated_from_them(http: httpx.AsyncClient) -> None:
+    paths: dict[str, dict[str, dict[str, Any]]] = (await http.get("/openapi.json")).json()["paths"]
+    found = {
+        f"{method.upper()} {path}": operation["operationId"]
+        for path, methods in paths.items()
+        for method, operation in methods.items()
+    }
+    public = {place: name for place, name in found.items() if not place.startswith("POST /admin/")}
+    assert {place: public.get(place) for place in OPERATION_IDS} == OPERATION_IDS
+    assert len(set(found.values())) == len(found)
+    assert [name for name in found.values() if not re.fullmatch(r"[a-z]+(_[a-z]+)*", name)] == []
+    generated = [place for place, name in found.items() if name.endswith(("_get", "_post", "_patch", "_delete"))]
+    assert generated == [], "give the route an operation_id"

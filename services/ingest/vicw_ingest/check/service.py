@@ -36,14 +36,21 @@ async def check(
 
     Raises InvalidInputError for a request that cannot be stored. ``has_model``: there is a language model.
     """
-    _check_limits(request, limits)
-    request, masked = mask_secrets(request, secrets)
+    request, masked = check_patches(request, limits, secrets)
     pages: Mapping[int, KnowledgePage] = {}
     if any(item.page is not None for item in request.items):
         # In a thread, so that other requests go on: a long page takes a second.
         request, pages = await asyncio.to_thread(parse_pages, request, limits)
     _check_extraction(request, has_model)
     return Checked(request, masked, pages)
+
+
+def check_patches(
+    request: IngestRequest, limits: LimitSettings, secrets: Literal["mask", "refuse", "off"]
+) -> tuple[IngestRequest, Masked]:
+    """Check limits and treat secrets, of a request whose items may be patches. Raises InvalidInputError."""
+    _check_limits(request, limits)
+    return mask_secrets(request, secrets)
 
 
 def _check_limits(request: IngestRequest, limits: LimitSettings) -> None:

@@ -26,7 +26,7 @@ from vicw_shared.model.edges import AUTO_TAGGED
 from vicw_shared.model.erased_steps import VACATED, flow_key, runs_of, steps_of
 from vicw_shared.model.knowledge import folder_uid, is_knowledge, page_uid
 from vicw_shared.ports import Direction, GraphTransaction
-from vicw_shared.uids import chunk_uid, context_uid, item_uid
+from vicw_shared.uids import chunk_uid, context_uid, is_uid, item_uid
 
 
 async def record_erased_steps(transaction: GraphTransaction, root: Node, erased: Iterable[Node]) -> None:
@@ -146,15 +146,25 @@ class ErasureTransaction:
         versions = {
             uid: n for uid, n in (await self.transaction.nodes(list(uids))).items() if n.content_hash is not None
         }
-        ids = sorted({node.source_id for node in versions.values() if node.source_id is not None})
+        # A patch of an item without an id makes its uid its id.
+        ids = sorted({node.source_id or node.uid for node in versions.values()})
         latest = await self.transaction.items(ids)
-        others = [
+        others = await self._first_versions(ids)
+        others += [
             item_uid(self.tenant, self.context, source_id, version)
             for source_id, node in latest.items()
             for version in range(1, node.version + 1)
         ]
         versions |= await self.transaction.nodes([uid for uid in others if uid not in versions])
         return list(versions.values())
+
+    async def _first_versions(self, ids: Sequence[str]) -> list[str]:
+        """Return the uids among ids that are those of items without an id, which versions with the uid as id follow."""
+        nodes = await self.transaction.nodes([one for one in ids if is_uid(one)])
+        unnamed = [node.uid for node in nodes.values() if node.source_id is None and node.content_hash is not None]
+        edges = await self.transaction.edges(unnamed, ["SUPERSEDES"], Direction.IN) if unnamed else []
+        newer = await self.transaction.nodes([edge.source for edge in edges])
+        return [edge.target for edge in edges if edge.source in newer and newer[edge.source].source_id == edge.target]
 
     async def _incident_edges(self, uids: Sequence[str]) -> list[Edge]:
         return await self.transaction.edges(uids, [t.name for t in self.registry]) if uids else []

@@ -36,7 +36,13 @@ _CHANGES = refusals(401, 403, 409, 413, 422, 503, 507)
 def add_entity_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> None:
     """Add the routes of ``/entities``. Each request calls ``ports`` anew."""
 
-    @router.get("/entities", tags=_TAGS, responses=refusals(401, 403, 422, 503), summary="List a context's entities")
+    @router.get(
+        "/entities",
+        tags=_TAGS,
+        responses=refusals(401, 403, 422, 503),
+        summary="List a context's entities",
+        operation_id="list_entities",
+    )
     async def get_entities(http: Request, query: Annotated[EntityQuery, Query()]) -> EntityPage:
         return await list_entities(
             ports().graph,
@@ -49,7 +55,11 @@ def add_entity_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> No
         )
 
     @router.get(
-        "/entities/candidates", tags=_TAGS, responses=refusals(401, 403, 422, 503), summary="List merge candidates"
+        "/entities/candidates",
+        tags=_TAGS,
+        responses=refusals(401, 403, 422, 503),
+        summary="List merge candidates",
+        operation_id="list_merge_candidates",
     )
     async def get_candidates(http: Request, query: Annotated[MergeCandidateQuery, Query()]) -> MergeCandidatePage:
         settings = ports().settings
@@ -62,25 +72,36 @@ def add_entity_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> No
         tags=_TAGS,
         responses=refusals(401, 403, 404, 422, 503),
         summary="Get an entity",
+        operation_id="get_entity",
     )
     async def get_entity(uid: str, http: Request) -> Entity:
         return await entity_by_uid(ports().graph, tenant_of(http), uid.lower())
 
-    @router.post("/entities/merge", tags=_TAGS, responses=_CHANGES, summary="Merge two entities")
+    @router.post(
+        "/entities/merge", tags=_TAGS, responses=_CHANGES, summary="Merge two entities", operation_id="merge_entities"
+    )
     async def post_merge(request: MergeRequest, http: Request) -> IdentityChange:
         tenant, entity = tenant_of(http), request.entity.lower()
         decision = MergeDecision(tenant, now(), ports().registry)
         changed = await merge(ports().graph, decision, entity, request.into.lower())
         return IdentityChange(entity=await entity_by_uid(ports().graph, tenant, entity), changed=changed)
 
-    @router.post("/entities/split", tags=_TAGS, responses=_CHANGES, summary="Split two entities")
+    @router.post(
+        "/entities/split", tags=_TAGS, responses=_CHANGES, summary="Split two entities", operation_id="split_entities"
+    )
     async def post_split(request: SplitRequest, http: Request) -> IdentityChange:
         tenant, entity = tenant_of(http), request.entity.lower()
         other = request.apart_from.lower() if request.apart_from is not None else None
         changed = await split(ports().graph, MergeDecision(tenant, now(), ports().registry), entity, other)
         return IdentityChange(entity=await entity_by_uid(ports().graph, tenant, entity), changed=changed)
 
-    @router.post("/entities/identify", tags=_TAGS, responses=_CHANGES, summary="Link a user to a person")
+    @router.post(
+        "/entities/identify",
+        tags=_TAGS,
+        responses=_CHANGES,
+        summary="Link a user to a person",
+        operation_id="identify_user",
+    )
     async def post_identify(request: IdentifyRequest, http: Request) -> IdentityChange:
         tenant, user = tenant_of(http), request.user.lower()
         decision = MergeDecision(tenant, now(), ports().registry)
@@ -92,6 +113,7 @@ def add_entity_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> No
         tags=_TAGS,
         responses=_CHANGES | refusals(404),
         summary="Rename an entity",
+        operation_id="rename_entity",
     )
     async def post_rename(uid: str, request: RenameRequest, http: Request) -> IdentityChange:
         tenant, entity = tenant_of(http), uid.lower()

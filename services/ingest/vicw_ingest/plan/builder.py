@@ -15,6 +15,7 @@ from vicw_core.graph.edge_factory import CALLER, EdgeFactory
 from vicw_ingest.extraction.acyclic import ORDERED, rejected_edges
 from vicw_ingest.extraction.caller import EdgeEnd
 from vicw_ingest.identity.users import STATED_BY, USER, UserPersons
+from vicw_ingest.patch.stored_item import kept_fields
 from vicw_ingest.plan.caller_extraction import CallerParts, caller_parts, item_ends
 from vicw_ingest.plan.drafts import ItemDraft
 from vicw_ingest.plan.linking.known_entities import KnownEntities
@@ -24,7 +25,7 @@ from vicw_ingest.plan.linking.previous_turn import previous_turns
 from vicw_ingest.plan.named_entities import NamedEntities, find_subjects
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
-from vicw_shared.model.core5 import speaker_subtype
+from vicw_shared.model.core5 import GIVEN, speaker_subtype
 from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.model.extraction import PREVIOUS, TextExtraction
 from vicw_shared.model.text_keys import text_key
@@ -39,8 +40,13 @@ def item_point(item: Node, texts: Sequence[str]) -> Node:
     return replace(item, qdrant_id=chunk_uid(item.uid, 0) if texts else None)
 
 
-def passages_of(item: Node, texts: Sequence[str], *, verbatim: bool) -> list[Node]:
-    """Return an item's passages, in order. ``verbatim`` selects how text keys compare (``model.text_keys``)."""
+def passages_of(
+    item: Node, texts: Sequence[str], *, verbatim: bool, given: Mapping[str, object] | None = None
+) -> list[Node]:
+    """Return an item's passages, in order. ``verbatim`` selects how text keys compare (``model.text_keys``).
+
+    ``given`` is kept beside the first one (``GIVEN``).
+    """
     return [
         replace(
             item,
@@ -55,7 +61,7 @@ def passages_of(item: Node, texts: Sequence[str], *, verbatim: bool) -> list[Nod
             tags=(),
             trigger_phrases=(),
             bucket=None,
-            metadata={},
+            metadata={GIVEN: given} if given and ordinal == 0 else {},
             arrival=None,
             flow_step=ordinal,  # a Chunk's position in its item
             own_step=None,
@@ -217,7 +223,7 @@ class _ItemGraphs:
         item = item_point(node, draft.passages)
         return ItemExtraction(
             item,
-            passages_of(item, draft.passages, verbatim=draft.verbatim),
+            passages_of(item, draft.passages, verbatim=draft.verbatim, given=kept_fields(draft.item)),
             text,
             speaker=self._speaker(draft),
             previous=previous,

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from vicw_ingest.extraction.code.commits import parse_commit
+from vicw_ingest.extraction.code.commits import Commit, parse_commit
 from vicw_ingest.extraction.item_text import authored_commit, commit_date, is_commit
 from vicw_ingest.extraction.own_time import own_time
 from vicw_ingest.plan.chunking import split_passages
@@ -104,10 +104,8 @@ def _draft(
     commit = authored_commit(item)
     own = own_time(item, now) if commit is None else None
     timestamp = item.timestamp or commit_date(commit) or own
-    is_event = item.speaker is not None or item.timestamp is not None or flow_id is not None or commit is not None
-    is_event |= own is not None and item.page is None  # a page of a day stays a page
-    plain = "message" if item.speaker else "commit" if commit is not None else "event" if is_event else "document"
-    subtype = item.subtype or plain
+    is_event = _is_event(item, flow_id, commit, own)
+    subtype = item.subtype or _plain_subtype(item, commit, is_event=is_event)
     content_hash = _hash(item, flow_id, domain)
     if rest is not None:
         item = item.model_copy(update={"text": rest})
@@ -125,6 +123,22 @@ def _draft(
         content_hash=content_hash,
         verbatim=is_verbatim(item.speaker, subtype, domain),
     )
+
+
+def default_subtype(item: Item, now: datetime) -> str:
+    """Return the subtype of an item for which its caller gives none."""
+    commit = authored_commit(item)
+    own = own_time(item, now) if commit is None else None
+    return _plain_subtype(item, commit, is_event=_is_event(item, item.flow_id, commit, own))
+
+
+def _is_event(item: Item, flow_id: str | None, commit: Commit | None, own: datetime | None) -> bool:
+    is_event = item.speaker is not None or item.timestamp is not None or flow_id is not None or commit is not None
+    return is_event or (own is not None and item.page is None)  # a page of a day stays a page
+
+
+def _plain_subtype(item: Item, commit: Commit | None, *, is_event: bool) -> str:
+    return "message" if item.speaker else "commit" if commit is not None else "event" if is_event else "document"
 
 
 def _subject(item: Item) -> str | None:
@@ -147,7 +161,7 @@ def _hash(item: Item, flow_id: str | None, domain: str) -> str:
     """Return the SHA-256 of all fields that the caller gave. A field with its default counts as not given."""
     if item.timestamp is not None:  # the same instant of another zone is the same
         item = item.model_copy(update={"timestamp": item.timestamp.astimezone(UTC)})
-    given = item.model_dump(mode="json", exclude={"id", "flow_id"}, exclude_defaults=True)
+    given = item.model_dump(mode="json", exclude={"id", "merge", "flow_id"}, exclude_defaults=True)
     canonical_json = json.dumps([given, flow_id, domain], sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(canonical_json.encode()).hexdigest()
 

@@ -16,6 +16,7 @@ from vicw_ingest.extraction.item_text import domain_of
 from vicw_ingest.knowledge.nodes import page_node
 from vicw_ingest.knowledge.page_graph import ChangedPage
 from vicw_ingest.knowledge.pages import KnowledgePage
+from vicw_ingest.patch.bases import Merged, keep_hashes, with_bases
 from vicw_ingest.plan.builder import GraphBuilder, PlannedGraph
 from vicw_ingest.plan.drafts import ItemDraft, PassageCutter, draft_items, event_time
 from vicw_ingest.plan.flows import infer_flows
@@ -42,16 +43,21 @@ class PlanRules:
 class PlanInput:
     """A checked request, and what was found in it: extractions, pages and duplicates, by item index.
 
-    ``cutter`` has cut its texts, as far as what was read without the lock still holds.
+    ``cutter`` has cut the texts, as far as what was read without the lock still holds.
     """
 
     tenant: str
-    request: IngestRequest
+    merged: Merged
     now: datetime
     extractions: Mapping[int, TextExtraction]
     pages: Mapping[int, KnowledgePage]
     duplicates: Duplicates
     cutter: PassageCutter
+
+    @property
+    def request(self) -> IngestRequest:
+        """The request; all of its items are whole."""
+        return self.merged.request
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +97,25 @@ class WritePlan:
 
 
 async def plan_write(given: PlanInput, rules: PlanRules, transaction: GraphTransaction) -> WritePlan:
-    """Return the plan. Raises InvalidInputError for names and relations that the graph contradicts."""
+    """Return the plan.
+
+    Raises InvalidInputError for names and relations that the graph contradicts, ChangedMeanwhileError if an item is not
+    any more as it was when it was merged.
+    """
     stored_root = await _stored_root(given, transaction)
     domain = domain_of(given.request, stored_root)
     root = stored_root or _new_root(given, domain)
     links = await DuplicateLinks.of(given.duplicates, transaction)
     with ingesting("draft"):
-        drafts = draft_items(given.request, domain, given.cutter, given.now, links.remainders)
+        drafts = keep_hashes(
+            draft_items(given.request, domain, given.cutter, given.now, links.remainders), given.merged.bases
+        )
     hashes = {draft.item.id: draft.content_hash for draft in drafts if draft.item.id is not None}
     latest, restored = await latest_versions(transaction, rules.registry, given.now, hashes)
+    if given.merged.bases:
+        latest, restored = await with_bases(
+            given.merged.bases, drafts, latest, restored, transaction, rules.registry, given.now
+        )
     links = (await links.after_restore(restored.items, transaction)).classify(drafts, latest)
     fresh = links.drafts_to_store(draft for draft in drafts if not _unchanged(draft, latest))
     if rules.session_pause:

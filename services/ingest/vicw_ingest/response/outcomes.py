@@ -8,14 +8,27 @@ from dataclasses import dataclass, field
 from vicw_core.language.statement_words import wish_to_forget
 from vicw_ingest.dedup.detector import DuplicateSource
 from vicw_ingest.dedup.links import linked_outcome, sources_of_copies
+from vicw_ingest.identity.users import STATED_BY
 from vicw_ingest.plan.drafts import ItemDraft
 from vicw_ingest.plan.service import WritePlan
 from vicw_ingest.secrets.request_scan import Masked
-from vicw_shared.model import Label, Node
-from vicw_shared.ports import GraphTransaction
+from vicw_shared.model import Label, Node, Sensitivity
+from vicw_shared.ports import Direction, GraphTransaction
 from vicw_shared.wire.ingest import ExtractionState, ForgetWish, IngestedItem, ItemStatus, MaskedSecret, NodeRef
 from vicw_shared.wire.knowledge import LinkProblem
 
+_FIELD_OF_EDGE = {"ABOUT": "about", STATED_BY: "user"}
+_PLAIN_FIELDS = (
+    "speaker",
+    "flow_id",
+    "tags",
+    "bucket",
+    "source",
+    "metadata",
+    "protected",
+    "trigger_phrases",
+    "expires_at",
+)
 _FROM_ITEM = ("EVIDENCED_BY", "TAGGED", "ABOUT", "MENTIONS")
 _TO_ITEM = "INITIATED"
 
@@ -67,6 +80,10 @@ async def outcomes(
             await created_nodes(transaction, unchanged), await sources_of_copies(transaction, unchanged)
         )
 
+    merged = {items.nodes[d.index].uid for d in items.drafts if d.item.merge and d.index in items.nodes}
+    whole = [(old, new) for old, new in items.replaced if new.uid not in merged]
+    dropped = await dropped_fields(transaction, whole)
+
     def outcome(draft: ItemDraft) -> IngestedItem:
         secrets = masked.get(draft.index, ())
         node = items.nodes.get(draft.index)
@@ -85,6 +102,8 @@ async def outcomes(
             flow_id=node.flow_id,
             flow_step=node.flow_step,
             nodes=tuple(map(reference, plan.graph.created.get(draft.index, ()))),
+            version=node.version,
+            dropped=dropped.get(node.uid, ()),
             extraction=ExtractionState.PENDING if draft.index in pending else None,
             masked=secrets,
             sources=plan.duplicate_links.to_wire(draft.index),
@@ -97,6 +116,32 @@ async def outcomes(
 def _with_wish(outcome: IngestedItem, draft: ItemDraft) -> IngestedItem:
     """Return the outcome, marked if its item asks to forget something: what it may mean is looked up with an answer."""
     return outcome if wish_to_forget(draft.item.text) is None else outcome.model_copy(update={"forget": ForgetWish()})
+
+
+async def dropped_fields(
+    transaction: GraphTransaction, replaced: Sequence[tuple[Node, Node]]
+) -> dict[str, tuple[str, ...]]:
+    """Return the fields that live earlier versions had and their new ones (by uid) lack: the caller left them out."""
+    pairs = [(old, new) for old, new in replaced if old.retired_at is None]
+    versions = [node.uid for pair in pairs for node in pair]
+    edges = await transaction.edges(versions, ["ABOUT", STATED_BY], Direction.OUT) if pairs else []
+    has = {(edge.source, _FIELD_OF_EDGE[edge.type]) for edge in edges if edge.source in versions}
+
+    def fields(node: Node) -> dict[str, bool]:
+        named = {name: bool(getattr(node, name)) for name in _PLAIN_FIELDS}
+        return {
+            "name": node.title is not None,
+            **named,
+            **{name: (node.uid, name) in has for name in _FIELD_OF_EDGE.values()},
+            "timestamp": node.timestamp is not None and not node.timestamp_inferred,
+            "flow_step": node.own_step is not None,
+            "sensitivity": node.sensitivity is not Sensitivity.PUBLIC,
+            "portable": not node.portable,
+            "importance": node.importance is not None,
+        }
+
+    lost = {new.uid: (fields(old), fields(new)) for old, new in pairs}
+    return {uid: tuple(name for name in old if old[name] and not new[name]) for uid, (old, new) in lost.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +165,7 @@ class _Unchanged:
             flow_id=node.flow_id,
             flow_step=node.flow_step,
             nodes=tuple(map(reference, self.created[node.uid])),
+            version=node.version,
             masked=masked,
             links=links,
         )

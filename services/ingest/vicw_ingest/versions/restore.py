@@ -39,6 +39,12 @@ async def latest_versions(
     return {**latest, **unchanged}, restored
 
 
+async def stored_versions(transaction: GraphTransaction, ids: Sequence[str]) -> dict[str, Node]:
+    """Return the latest version of each of the context's items with these ids, as ``latest_versions``; read-only."""
+    latest = await transaction.items(ids)
+    return {**latest, **await _consolidated(transaction, [key for key in ids if not _is_live(latest.get(key))], latest)}
+
+
 async def restore_chain_around(
     transaction: GraphTransaction, registry: EdgeRegistry, now: datetime, nodes: Sequence[Node], edges: Sequence[Edge]
 ) -> RestoredItems:

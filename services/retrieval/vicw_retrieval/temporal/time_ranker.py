@@ -15,7 +15,7 @@ from vicw_retrieval.channels.graph.spread import SpreadContext
 from vicw_retrieval.ranking.fusion import Candidate, in_order
 from vicw_retrieval.temporal.event_items import Find, find_events, follow_thread
 from vicw_retrieval.temporal.event_references import EventReference
-from vicw_retrieval.temporal.nearest import Nearest, nearest_to
+from vicw_retrieval.temporal.nearest import Nearest, nearest_first, nearest_to
 from vicw_retrieval.temporal.order import OrderEnd
 from vicw_retrieval.temporal.query_analyzer import TimeAnalysis
 from vicw_retrieval.temporal.selection import selects_by_time
@@ -124,6 +124,8 @@ async def rank_by_time(
     nearest = None
     if spans and not inside and in_time and _is_present(question):
         nearest = await nearest_to(question, (min(span.start for span in spans), max(span.end for span in spans)))
+        if reading.by_time:
+            ranked = nearest_first(ranked, nearest)
     only = bool(named) and reading.by_time
     resolved = replace(resolved, in_time=in_time, only=only, spans=spans, inside=frozenset(inside), nearest=nearest)
     keys = {candidate.key for candidate in ranked}

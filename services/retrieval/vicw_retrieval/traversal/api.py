@@ -38,35 +38,41 @@ def create_graph_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> APIR
         answer = await ask(question, request, tenant_of(http), ports(), ignore_validity=ignore_validity)
         return Response(answer.model_dump_json(), media_type="application/json")
 
-    @router.post("/find", response_model=GraphAnswer, summary="Find nodes by uid, id or name")
+    @router.post(
+        "/find", response_model=GraphAnswer, summary="Find nodes by uid, id or name", operation_id="graph_find"
+    )
     async def post_find(request: FindRequest, http: Request) -> Response:
         return await put(questions.find, request, http)
 
-    @router.post("/walk", response_model=GraphAnswer, summary="Walk from nodes")
+    @router.post("/walk", response_model=GraphAnswer, summary="Walk from nodes", operation_id="graph_walk")
     async def post_walk(request: WalkRequest, http: Request) -> Response:
         return await put(questions.walk_from, request, http)
 
-    @router.post("/about", response_model=GraphAnswer, summary="List the memories about a person")
+    @router.post(
+        "/about", response_model=GraphAnswer, summary="List the memories about a person", operation_id="graph_about"
+    )
     async def post_about(request: NodeQuestion, http: Request) -> Response:
         return await put(questions.about, request, http)
 
-    @router.post("/person", response_model=GraphAnswer, summary="Get a user's person")
+    @router.post("/person", response_model=GraphAnswer, summary="Get a user's person", operation_id="graph_person")
     async def post_person(request: NodeQuestion, http: Request) -> Response:
         return await put(questions.person, request, http)
 
-    @router.post("/users", response_model=GraphAnswer, summary="List a person's users")
+    @router.post("/users", response_model=GraphAnswer, summary="List a person's users", operation_id="graph_users")
     async def post_users(request: NodeQuestion, http: Request) -> Response:
         return await put(questions.users, request, http)
 
-    @router.post("/merges", response_model=GraphAnswer, summary="List an entity's merges")
+    @router.post("/merges", response_model=GraphAnswer, summary="List an entity's merges", operation_id="graph_merges")
     async def post_merges(request: NodeQuestion, http: Request) -> Response:
         return await put(questions.merges, request, http)
 
-    @router.post("/history", response_model=GraphAnswer, summary="List what replaced what")
+    @router.post(
+        "/history", response_model=GraphAnswer, summary="List what replaced what", operation_id="graph_history"
+    )
     async def post_history(request: HistoryRequest, http: Request) -> Response:
         return await put(questions.history, request, http, ignore_validity=True)
 
-    @router.post("/flow", response_model=GraphAnswer, summary="Get a flow in its order")
+    @router.post("/flow", response_model=GraphAnswer, summary="Get a flow in its order", operation_id="graph_flow")
     async def post_flow(request: FlowRequest, http: Request) -> Response:
         return await put(questions.flow_in_order, request, http)
 

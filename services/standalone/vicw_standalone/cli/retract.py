@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from itertools import batched
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from vicw_runtime.console import harmless, out
+from vicw_runtime.console import fail, harmless, out
+from vicw_shared.uids import is_uid
 from vicw_standalone.terminal.server_client import UrlOption, server
 
 _IDS_AT_ONCE = 500
@@ -20,12 +21,16 @@ def register(app: typer.Typer) -> None:
 
 
 def retract(
-    ids: Annotated[list[str], typer.Argument(help="Ids of the items.", metavar="ID…")],
-    context: Annotated[str, typer.Option(help="Context that the items were ingested into.")],
+    ids: Annotated[list[str], typer.Argument(help="Ids of the items, or uids.", metavar="ID…")],
+    context: Annotated[
+        str | None,
+        typer.Option(help="Context that the items were ingested into. \\[default: they are named by uids]"),
+    ] = None,
     ended_at: Annotated[
         datetime | None,
         typer.Option(help="When the items stopped being true, in UTC. \\[default: they never were]"),
     ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be retracted.")] = False,
     url: UrlOption = None,
 ) -> None:
     """Retract items, with everything that rests on them alone.
@@ -33,13 +38,22 @@ def retract(
     They are no longer found; questions about the past (known_at, and with --ended-at also as_of) still see them.
     Ingesting an id again restores it. Exit code 1 if an id is unknown.
     """
+    if context is None and (others := [given for given in ids if not is_uid(given)]):
+        fail(f"{harmless(others[0])} is no uid: name the context of an id with --context", code=2)
     until = ended_at.replace(tzinfo=UTC) if ended_at is not None else None
     with server(url) as client:
         answers = [
-            client.retract(context=context, ids=tuple(batch), ended_at=until) for batch in batched(ids, _IDS_AT_ONCE)
+            client.retract(**_named(batch, context), ended_at=until, dry_run=dry_run)
+            for batch in batched(ids, _IDS_AT_ONCE)
         ]
     outcomes = [item for answer in answers for item in answer.items]
-    for item in outcomes:
-        out.print(f"{item.status.value:<9} {harmless(item.id)}", markup=False)
+    for given, item in zip(ids, outcomes, strict=False):
+        out.print(f"{item.status.value:<9} {harmless(item.id or given)}", markup=False)
+    if dry_run:
+        out.print("nothing was changed: this is what would become of them")
     if any(item.status.value == "unknown" for item in outcomes):
         raise typer.Exit(1)
+
+
+def _named(batch: tuple[str, ...], context: str | None) -> dict[str, Any]:
+    return {"uids": batch} if context is None else {"context": context, "ids": batch}

@@ -96,6 +96,13 @@ async def test_nothing_of_a_day_is_said_with_what_is_nearest(memory: Memory) -> 
     assert len((await ask(memory, "What did we do on October 10?", budget={"chars": 300})).text) <= 300
 
 
+async def test_what_is_nearest_is_shown_first_where_nothing_but_a_time_is_asked(memory: Memory) -> None:
+    await diary(memory)
+    assert ids(await ask(memory, "What happened on October 10?", limit=2)) == ["10-04", "10-20"]
+    assert ids(await ask(memory, "What happened on October 27?", limit=2))[0] == "10-21"
+    assert ids(await ask(memory, "Who hung the paper lanterns on October 10?"))[0] == "09-28"
+
+
 async def test_what_a_viewer_may_not_see_is_not_the_nearest(memory: Memory) -> None:
     await diary(memory)
     hidden = {"id": "hidden", "text": "Yesterday we hid a present.", "sensitivity": "sensitive", "about": ["Zoe"]}

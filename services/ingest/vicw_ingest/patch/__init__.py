@@ -1,0 +1,1 @@
+"""Change of single fields of stored items (JSON Merge Patch, RFC 7396)."""

@@ -1,0 +1,1 @@
+"""Filters on items: compiled from their wire form, and evaluated on one item."""

@@ -1,0 +1,80 @@
+"""``/keys``: the keys of the caller's tenant, listed, made and revoked over HTTP.
+
+A key hands on only what it has: rights of its own, in its own tenant. The operations of the same names, which the
+owner of the data directory calls, have neither limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fastapi import APIRouter, Request, Security
+
+from vicw_runtime.http import Caller, Gate, bearer_scheme, caller_of, refusals, tenant_of
+from vicw_shared.clock import now
+from vicw_shared.errors import ForbiddenError, MissingRecordError, StateConflictError
+from vicw_shared.model.keys import ApiKey, Right, mint
+from vicw_shared.ports import KeyRing
+from vicw_shared.wire.keys import Key, Keys, MadeKey, NewKey
+
+
+def create_keys_router(ring: Callable[[], KeyRing], gate: Gate) -> APIRouter:
+    """Return the routes behind ``gate``. ``ring`` is called once per request."""
+    router = APIRouter(
+        prefix="/keys",
+        route_class=gate.route(Right.ADMIN),
+        tags=["keys"],
+        dependencies=[Security(bearer_scheme)],
+    )
+
+    @router.get("", responses=refusals(401, 403, 503), summary="List API keys", operation_id="list_keys")
+    async def get_keys(http: Request) -> Keys:
+        tenant = tenant_of(http)
+        return Keys(keys=tuple(_shown(key) for key in await ring().keys() if key.tenant == tenant))
+
+    @router.post(
+        "",
+        status_code=201,
+        responses=refusals(401, 403, 413, 422, 503, 507),
+        summary="Make an API key",
+        operation_id="create_key",
+    )
+    async def post_key(request: NewKey, http: Request) -> MadeKey:
+        caller = caller_of(http)
+        _require_giver(caller, request.rights)
+        key, token = mint(caller.tenant, request.rights, now(), request.note)
+        await ring().add(key)
+        return MadeKey(token=token, **_shown(key).model_dump())
+
+    @router.delete(
+        "/{key}",
+        responses=refusals(401, 403, 404, 409, 422, 503, 507),
+        summary="Revoke an API key",
+        operation_id="revoke_key",
+    )
+    async def delete_key(key: str, http: Request) -> Key:
+        caller, at = caller_of(http), now()
+        found = await ring().key(key)
+        if found is None or found.tenant != caller.tenant or found.revoked_at is not None:
+            raise MissingRecordError("There is no valid key with this id; GET /keys lists all keys")
+        if found.id == caller.key:
+            raise StateConflictError("A key does not revoke itself: send this request with another key")
+        await ring().revoke(found.id, at)
+        return _shown(found).model_copy(update={"revoked_at": at})
+
+    return router
+
+
+def _require_giver(caller: Caller, rights: tuple[Right, ...]) -> None:
+    """Raise ForbiddenError unless the caller has a key with these rights.
+
+    Without a key a server of this machine alone is called; what is made here would open it to others, and for good.
+    """
+    if caller.key is None:
+        raise ForbiddenError("A key is made with a key: `vicw keys create --right admin` makes the first one")
+    if missing := [right.value for right in rights if right not in caller.rights]:
+        raise ForbiddenError(f"This key cannot hand on what it does not have: {', '.join(missing)}")
+
+
+def _shown(key: ApiKey) -> Key:
+    return Key(id=key.id, rights=key.rights, created_at=key.created_at, revoked_at=key.revoked_at, note=key.note)
