@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from vicw_core.consolidation.ledger import entries_of
 from vicw_shared.model import Node
-from vicw_shared.uids import chunk_uid
+from vicw_shared.uids import chunk_uid, is_uid
 
 type ReadNodes = Callable[[Sequence[str]], Awaitable[dict[str, Node]]]
 """Returns the tenant's nodes among these uids."""
@@ -17,6 +17,7 @@ async def items_by_uid(read: ReadNodes, uids: Sequence[str], context: str | None
 
     A consolidated item comes from its ledger. Macro-Events are no callers' items.
     """
+    uids = [uid for uid in uids if is_uid(uid)]
     nodes = await read([*uids, *(chunk_uid(uid, 0) for uid in uids)]) if uids else {}
     items = {uid: node for uid, node in nodes.items() if node.content_hash is not None}
     items = {entry.item.uid: entry.item for entry in entries_of(list(nodes.values())).values()} | items
