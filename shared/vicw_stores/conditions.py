@@ -116,6 +116,18 @@ def scope_conditions(scope: Scope) -> Group:
     return Group(must=tuple(must), must_not=tuple(must_not))
 
 
+def listing_conditions(scope: Scope, *, retired: bool) -> Group:
+    """Return the conditions of a listing: the contexts and the viewer of a scope, and what holds now.
+
+    What was replaced is listed, unless it is retired.
+    """
+    must = [AnyOf(CONTEXT, scope.contexts)] if scope.contexts is not None else []
+    must_not = [Until("expires_at", to_ms(scope.judged_at))]
+    must_not += [] if retired else [Until("retired_at", to_ms(scope.now))]
+    visible = _visible_to(scope.audience) if scope.audience is not None else ()
+    return Group(must=(*must, *visible), must_not=tuple(must_not))
+
+
 def _add_time_conditions(scope: Scope, must: list[Condition], must_not: list[Condition]) -> None:
     judged_at = scope.judged_at
     instant = to_ms(scope.as_of or judged_at)

@@ -94,7 +94,7 @@ def _comparable(value: Scalar) -> tuple[str, object]:
     """Return a value that equals only values of its JSON type: in Python, ``True == 1``."""
     if isinstance(value, bool):
         return "flag", value
-    return ("text", value) if isinstance(value, str) else ("number", _number(value))
+    return ("text", value) if isinstance(value, str) else ("number", as_float(value))
 
 
 def _inside(value: Scalar, bounds: Between) -> bool:
@@ -115,11 +115,11 @@ def _beyond(value: Scalar, bound: tuple[str | float, bool] | None, sign: int) ->
 def _order(value: Scalar, limit: str | float) -> int:
     if isinstance(value, str) and isinstance(limit, str):
         return (value > limit) - (value < limit)
-    one, other = _number(value), _number(limit)
+    one, other = as_float(value), as_float(limit)
     return (one > other) - (one < other)
 
 
-def _number(value: Scalar) -> float:
+def as_float(value: Scalar) -> float:
     """Return a number as a float, as which all numbers are compared."""
     try:
         return float(value)

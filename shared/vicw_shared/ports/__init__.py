@@ -18,6 +18,7 @@ from vicw_shared.ports.graph import (
     TextHit,
     WeightedNeighbour,
 )
+from vicw_shared.ports.item_listing import ItemListing, ItemOrder, ItemQuery, Place
 from vicw_shared.ports.items import ItemIndex, ItemView, PassageChange, PassageTimes, Use, Uses
 from vicw_shared.ports.keys import KeyRing
 from vicw_shared.ports.language import Completion, Finish, LanguageModel, Prompt, Reranker, Role
@@ -103,6 +104,9 @@ __all__ = [
     "GraphTransaction",
     "IndexFailure",
     "ItemIndex",
+    "ItemListing",
+    "ItemOrder",
+    "ItemQuery",
     "ItemRef",
     "ItemView",
     "Items",
@@ -132,6 +136,7 @@ __all__ = [
     "PendingExtractions",
     "PendingKind",
     "PendingPoint",
+    "Place",
     "Point",
     "Prompt",
     "Puts",

@@ -16,6 +16,7 @@ from vicw_shared.ports.archive import GraphArchive
 from vicw_shared.ports.audit import GraphAudit
 from vicw_shared.ports.embedder import ModelChange, ModelIdentity, Models
 from vicw_shared.ports.erasure import Erasures
+from vicw_shared.ports.item_listing import ItemListing
 from vicw_shared.ports.items import ItemIndex, Uses
 from vicw_shared.ports.names import NameIndex
 from vicw_shared.ports.outbox import Outbox
@@ -94,7 +95,7 @@ class TextHit(NamedTuple):
     score: float
 
 
-class GraphStore(Scans, NameIndex, ItemIndex, TermStatistics, Protocol):
+class GraphStore(Scans, NameIndex, ItemIndex, ItemListing, TermStatistics, Protocol):
     """The Core-5 graph of all tenants."""
 
     async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:

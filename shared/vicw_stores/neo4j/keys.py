@@ -11,12 +11,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from vicw_core.filters.metadata_terms import metadata_terms
+from vicw_core.filters.order import listing_place
 from vicw_shared.clock import to_us
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, ChainKey, chain_key
 from vicw_shared.model.core5 import LEDGER
 from vicw_shared.model.names import NAME_PREFIX, Term, TermKind, is_named_node, is_titled_item, terms_of, title_terms
 from vicw_shared.model.triggers import has_triggers, phrases_of, precedence
+from vicw_shared.ports.item_listing import ItemOrder
 from vicw_shared.uids import make_uid
 
 _OFFSET = 2**63
@@ -88,6 +91,8 @@ def derived(node: Node) -> dict[str, object]:
         "clock_at": place_of(HAPPENED_AFTER, node),
         "flow_at": place_of(NEXT, node),
     }
+    if node.label in _ITEM_LABELS and node.content_hash is not None:
+        keys |= listing_keys(node)
     if node.label in _ITEM_LABELS and node.content_hash is not None and node.retired_at is None:
         keys["ends_at"] = to_us(node.expires_at)
     if node.label is Label.EVENT and node.content_hash is None:
@@ -103,6 +108,32 @@ def derived(node: Node) -> dict[str, object]:
     if node.label is not Label.CHUNK:
         keys["terms"] = terms_fingerprint(term_rows(node))
     return keys
+
+
+def index_text(name: str) -> str:
+    """Return as much of a name as fits into an index key beside another."""
+    return name[: _KEY_CHARS // 2]
+
+
+def listed(tenant: str, *, live: bool) -> str:
+    """Return the key of a tenant's live items, or of its retired ones."""
+    return ("+" if live else "-") + index_text(tenant)
+
+
+def listing_keys(item: Node) -> dict[str, object]:
+    """Return the properties by which an item is listed, and its metadata is filtered.
+
+    They are made of its other properties without a function of this program, so that a migration can set them; only the
+    terms of the metadata are not.
+    """
+    keys = {f"{order}_key": listing_place(order, item).key for order in ItemOrder if order is not ItemOrder.ARRIVAL}
+    return {
+        "listed": listed(item.tenant, live=item.retired_at is None),
+        "listed_in": index_text(item.context),
+        "arrival_key": item.arrival or 0,
+        "metadata_terms": metadata_terms(item.metadata) or None,
+        **keys,
+    }
 
 
 def tenant_text_key(tenant: str, text_key: str) -> str:

@@ -6,15 +6,18 @@ Several services may start on an empty database at once: one of them creates the
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from uuid import uuid4
 
+from vicw_core.filters.metadata_terms import metadata_terms
+from vicw_core.filters.order import NO_IMPORTANCE, NO_TIME
 from vicw_core.index import sparse
 from vicw_shared.clock import MICROSECONDS
 from vicw_shared.errors import OverloadedError, SchemaVersionError
 from vicw_shared.model import Label
-from vicw_stores.neo4j.cypher import records
+from vicw_stores.neo4j.cypher import item_listing, records
 from vicw_stores.neo4j.cypher.parts import one_of
 from vicw_stores.neo4j.cypher.text import INDEX
 from vicw_stores.neo4j.database import Neo4jDatabase, RunStatement
@@ -27,9 +30,21 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "MATCH (n:Event) WHERE n.content_hash IS NULL AND n.timestamp IS NOT NULL AND n.retired_at IS NULL "
         "AND NOT n.timestamp_inferred AND size(n.tenant) + size(n.context) <= 1500 SET n.stated_at = n.timestamp",
     ),
+    # 9: items by each order in which they are listed (``keys.listing_keys``); the terms of metadata follow.
+    (
+        "MATCH (n:Event|Entity) WHERE n.content_hash IS NOT NULL "
+        "SET n.listed = CASE WHEN n.retired_at IS NULL THEN '+' ELSE '-' END + left(n.tenant, 750), "
+        "n.listed_in = left(n.context, 750), n.arrival_key = coalesce(n.arrival, 0), "
+        "n.told_key = coalesce(n.timestamp, n.created_at), "
+        f"n.happened_key = CASE WHEN n.timestamp_inferred OR n.timestamp IS NULL THEN {NO_TIME} ELSE n.timestamp END, "
+        f"n.importance_key = coalesce(n.importance, {NO_IMPORTANCE})",
+    ),
 )
 """Statements that migrate a store to each further version. A released migration is never edited."""
 
+_METADATA_TERMS = 9
+"""The version since which items have the terms of their metadata, which no statement can make."""
+_METADATA_BATCH = 1000
 _RECORD = ("vicw_record", "CREATE CONSTRAINT vicw_record IF NOT EXISTS FOR (n:Entity) REQUIRE n.record IS UNIQUE")
 _INDEXES: dict[str, str] = {
     "vicw_receipt_age": "FOR (n:Entity) ON (n.receipt_of, n.created_at)",
@@ -57,6 +72,7 @@ _INDEXES: dict[str, str] = {
     "vicw_term_place": "FOR (n:Entity) ON (n.place)",
     "vicw_term_counts": "FOR (n:Entity) ON (n.counts_of)",
     "vicw_term_begins": "FOR (n:Entity) ON (n.begins)",
+    **item_listing.indexes(),
 }
 _TEXT = (
     f"CREATE FULLTEXT INDEX {INDEX} IF NOT EXISTS FOR (n:Chunk) ON EACH [n.words, n.tenant_key] "
@@ -161,5 +177,15 @@ async def _migrate(run: RunStatement) -> None:
     for script in MIGRATIONS[version - FIRST :]:
         for statement in script:
             await run(statement)
+    if version < _METADATA_TERMS:
+        await _add_metadata_terms(run)
     if version < latest:
         await run(records.SET_SCHEMA, schema=latest)
+
+
+async def _add_metadata_terms(run: RunStatement) -> None:
+    after = ""
+    while rows := await run(records.METADATA, after=after, limit=_METADATA_BATCH):
+        terms = [{"uid": row["uid"], "terms": metadata_terms(json.loads(row["metadata"]))} for row in rows]
+        await run(records.SET_METADATA_TERMS, rows=terms)
+        after = rows[-1]["uid"]

@@ -15,6 +15,7 @@ from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.model.names import UNCOUNTED
 from vicw_shared.ports import (
     GraphTransaction,
+    ItemQuery,
     ItemRef,
     ItemView,
     NameQuery,
@@ -35,6 +36,7 @@ from vicw_stores.neo4j.cypher import text as full_text
 from vicw_stores.neo4j.database import Neo4jDatabase, RunStatement
 from vicw_stores.neo4j.erasure import Neo4jErasures
 from vicw_stores.neo4j.hops import find_neighbours, find_weighted_neighbours
+from vicw_stores.neo4j.item_listing import list_items
 from vicw_stores.neo4j.items import find_by_text_key, find_item_views
 from vicw_stores.neo4j.key_ring import Neo4jKeyRing
 from vicw_stores.neo4j.keys import EdgeTypes, item_key, tenant_key
@@ -199,6 +201,9 @@ class Neo4jGraphStore(Neo4jScans):
 
     async def item_views(self, tenant: str, uids: Sequence[str]) -> list[ItemView]:
         return await find_item_views(self._database.read, tenant, uids)
+
+    async def list_items(self, query: ItemQuery, limit: int) -> list[Node]:
+        return await list_items(self._database.read, query, limit)
 
     async def contexts(self, tenant: str) -> list[Node]:
         rows = await self._database.read(nodes.CONTEXTS, tenant_key=tenant_key(tenant), tenant=tenant)

@@ -13,6 +13,7 @@ from pathlib import Path
 from vicw_core.background import finish
 from vicw_shared.errors import StorageFullError, UnavailableError, VicwError
 from vicw_shared.text import fold_case
+from vicw_stores.sqlite.item_filter import stored_terms
 from vicw_stores.sqlite.names import node_terms
 from vicw_stores.sqlite.schema import migrate
 from vicw_stores.sqlite.words import head_words, text_words, trigger_rows
@@ -97,6 +98,7 @@ class SqliteDatabase:
         )
         connection.create_function("fold", 1, fold_case, deterministic=True)
         connection.create_function("head_words", 4, head_words, deterministic=True)
+        connection.create_function("metadata_terms", 1, stored_terms, deterministic=True)
         connection.create_function("node_terms", 5, node_terms, deterministic=True)
         connection.create_function("text_words", 1, text_words, deterministic=True)
         connection.create_function("trigger_rows", 3, trigger_rows, deterministic=True)

@@ -111,7 +111,7 @@ def _ranked(connection: sqlite3.Connection, terms: Sequence[str], others: Sequen
 
 def _in_scope(connection: sqlite3.Connection, scope: Scope, hits: Mapping[int, float], limit: int) -> list[TextHit]:
     """Return the best hits inside the scope. They are filtered best first, so that few of many rows are read."""
-    where, values = _sql(scope_conditions(scope))
+    where, values = scope_clause(scope_conditions(scope))
     sql = (
         "SELECT p.uid, p.pk FROM json_each(?) h CROSS JOIN node p ON p.pk = h.value "  # noqa: S608
         "JOIN node i ON i.pk = (SELECT e.source FROM edge e "
@@ -140,13 +140,13 @@ def _count(connection: sqlite3.Connection, term: str) -> int:
     return int(count)
 
 
-def _sql(condition: Condition) -> _Clause:  # noqa: PLR0911 - one a kind
+def scope_clause(condition: Condition) -> _Clause:  # noqa: PLR0911 - one a kind
     """Return a condition on the item ``i``, with its values; a missing field matches nothing."""
     match condition:
         case Is("portable", value):
             return "i.portable = ?", (value,)
         case Is(field, value):
-            return _sql(AnyOf(field, (str(value),)))
+            return scope_clause(AnyOf(field, (str(value),)))
         case AnyOf("tags", values):
             named = _NAMED.format(marks(len(values)))
             return f"{_EDGE} AND g.type = 'TAGGED' AND fold(t.subtype) <> 'bucket' AND {named})", (*values, *values)
@@ -166,9 +166,9 @@ def _sql(condition: Condition) -> _Clause:  # noqa: PLR0911 - one a kind
 
 
 def _group(must: Sequence[Condition], must_not: Sequence[Condition], should: Sequence[Condition]) -> _Clause:
-    parts = [_sql(condition) for condition in must]
-    parts += [(f"NOT ({sql})", values) for sql, values in map(_sql, must_not)]
+    parts = [scope_clause(condition) for condition in must]
+    parts += [(f"NOT ({sql})", values) for sql, values in map(scope_clause, must_not)]
     if should:
-        any_of = [_sql(condition) for condition in should]
+        any_of = [scope_clause(condition) for condition in should]
         parts.append((f"({' OR '.join(sql for sql, _ in any_of)})", tuple(v for _, values in any_of for v in values)))
     return " AND ".join(f"({sql})" for sql, _ in parts) or "1", tuple(v for _, values in parts for v in values)

@@ -309,6 +309,53 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX node_unindexed ON node (tenant, context)
         WHERE label = 'Chunk' AND indexed = 0 AND retired_at IS NULL;
     """,
+    # 27: items by each order in which they are listed, live ones apart (``item_listing``), and the values of their
+    # metadata. ``metadata_terms`` is a function of this program.
+    """
+    CREATE TABLE metadata_term (
+        node INTEGER NOT NULL REFERENCES node (pk) ON DELETE CASCADE,
+        term TEXT NOT NULL,
+        PRIMARY KEY (node, term)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TRIGGER metadata_term_insert AFTER INSERT ON node
+    WHEN new.content_hash IS NOT NULL AND new.metadata <> '{}' BEGIN
+        INSERT OR IGNORE INTO metadata_term
+            SELECT new.pk, t.value FROM json_each(metadata_terms(new.metadata)) t;
+    END;
+    CREATE TRIGGER metadata_term_update AFTER UPDATE OF metadata, content_hash ON node
+    WHEN (old.metadata, old.content_hash IS NULL) IS NOT (new.metadata, new.content_hash IS NULL) BEGIN
+        DELETE FROM metadata_term WHERE node = old.pk;
+        INSERT OR IGNORE INTO metadata_term
+            SELECT new.pk, t.value FROM json_each(metadata_terms(new.metadata)) t WHERE new.content_hash IS NOT NULL;
+    END;
+    INSERT OR IGNORE INTO metadata_term
+        SELECT n.pk, t.value FROM node n, json_each(metadata_terms(n.metadata)) t
+        WHERE n.content_hash IS NOT NULL AND n.metadata <> '{}';
+    CREATE INDEX node_listed_told ON node
+        (tenant, (retired_at IS NULL), ifnull(timestamp, created_at),
+        ifnull(arrival, 0), uid) WHERE content_hash IS NOT NULL AND label <> 'Chunk';
+    CREATE INDEX node_listed_told_in ON node
+        (tenant, (retired_at IS NULL), context, ifnull(timestamp, created_at),
+        ifnull(arrival, 0), uid) WHERE content_hash IS NOT NULL AND label <> 'Chunk';
+    CREATE INDEX node_listed_happened ON node
+        (tenant, (retired_at IS NULL), ifnull(iif(timestamp_inferred, NULL, timestamp), -9000000000000000000),
+        ifnull(arrival, 0), uid) WHERE content_hash IS NOT NULL AND label <> 'Chunk';
+    CREATE INDEX node_listed_happened_in ON node
+        (tenant, (retired_at IS NULL), context, ifnull(iif(timestamp_inferred, NULL, timestamp), -9000000000000000000),
+        ifnull(arrival, 0), uid) WHERE content_hash IS NOT NULL AND label <> 'Chunk';
+    CREATE INDEX node_listed_arrival ON node
+        (tenant, (retired_at IS NULL), created_at,
+        ifnull(arrival, 0), uid) WHERE content_hash IS NOT NULL AND label <> 'Chunk';
+    CREATE INDEX node_listed_arrival_in ON node
+        (tenant, (retired_at IS NULL), context, created_at,
+        ifnull(arrival, 0), uid) WHERE content_hash IS NOT NULL AND label <> 'Chunk';
+    CREATE INDEX node_listed_importance ON node
+        (tenant, (retired_at IS NULL), ifnull(importance, -1.0),
+        ifnull(arrival, 0), uid) WHERE content_hash IS NOT NULL AND label <> 'Chunk';
+    CREATE INDEX node_listed_importance_in ON node
+        (tenant, (retired_at IS NULL), context, ifnull(importance, -1.0),
+        ifnull(arrival, 0), uid) WHERE content_hash IS NOT NULL AND label <> 'Chunk';
+    """,
 )
 
 

@@ -14,6 +14,7 @@ from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.model.names import UNCOUNTED
 from vicw_shared.ports import (
     GraphTransaction,
+    ItemQuery,
     ItemRef,
     ItemView,
     NameQuery,
@@ -34,6 +35,7 @@ from vicw_stores.sqlite.database import MAPPED_MB, SqliteDatabase, Writer
 from vicw_stores.sqlite.erasure import SqliteErasures
 from vicw_stores.sqlite.full_text import find_passages
 from vicw_stores.sqlite.hop import read_weighted_neighbours
+from vicw_stores.sqlite.item_listing import list_items
 from vicw_stores.sqlite.items import (
     read_by_text_key,
     read_expired,
@@ -203,6 +205,9 @@ class SqliteGraphStore(SqliteScans):
 
     async def item_views(self, tenant: str, uids: Sequence[str]) -> list[ItemView]:
         return await self._database.read(lambda c: read_item_views(c, tenant, uids))
+
+    async def list_items(self, query: ItemQuery, limit: int) -> list[Node]:
+        return await self._database.read(lambda c: list_items(c, query, limit))
 
     async def contexts(self, tenant: str) -> list[Node]:
         sql = f"SELECT {NODE_COLUMNS} FROM node WHERE label = 'Context' AND tenant = ? ORDER BY name"  # noqa: S608

@@ -16,9 +16,20 @@ from support.servers.neo4j.server import Neo4jServer
 from support.stores.graph_records import AT, edge, node
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
-from vicw_shared.ports import Audience, Direction, GraphTransaction, Scope
+from vicw_shared.ports import Audience, Direction, GraphTransaction, ItemOrder, Scope
 from vicw_stores.neo4j import Neo4jGraphStore
-from vicw_stores.neo4j.cypher import edges, items, names, nodes, outbox, pending_extractions, records, text, times
+from vicw_stores.neo4j.cypher import (
+    edges,
+    item_listing,
+    items,
+    names,
+    nodes,
+    outbox,
+    pending_extractions,
+    records,
+    text,
+    times,
+)
 
 TYPES = tuple(edge_type.name for edge_type in EdgeRegistry.with_core_types())
 SPREADS = tuple((name, direction) for name in TYPES for direction in Direction)
@@ -71,6 +82,13 @@ def statements() -> Iterator[tuple[str, str]]:
                 f"pending_extractions.replay {of_items} {of_tenant}",
                 pending_extractions.replay(of_items=of_items, of_tenant=of_tenant),
             )
+    for order in ItemOrder:
+        for fixed, started in ((0, False), (0, True), (1, True), (2, True)):
+            for one in (True, False):
+                page = item_listing.page(
+                    order, fixed, "i.tenant = $tenant", of_context=one, started=started, descending=one
+                )
+                yield f"item_listing.page {order} {fixed} {started} {one}", page
     yield "outbox.tenants", outbox.tenants()
     yield from ((f"outbox.backlog {one}", outbox.backlog(of_tenant=one)) for one in (True, False))
     yield from ((f"outbox.waiting {one}", outbox.waiting(of_contexts=one)) for one in (True, False))
@@ -156,6 +174,12 @@ async def test_chain_links_are_read_from_their_index_without_a_full_sort(
 
 
 VALUES: dict[str, Any] = {
+    "listed": "+t",
+    "listed_in": "c",
+    "told_key": 0,
+    "happened_key": 0,
+    "importance_key": 0.5,
+    "arrival_key": 0,
     **{key: ["a"] for key in ("uids", "keys", "ids", "items", "sources", "tenants", "places", "records")},
     **{key: [{"uid": "a"}] for key in ("rows", "points", "counts")},
     "names": [{"name": "a", "term": "a"}],
@@ -183,3 +207,21 @@ async def test_name_pages_are_read_from_their_index_without_a_full_sort(
     found = {operator for operator, _ in operators(plan)}
     assert found & {"PartialSort", "PartialTop"}, "only names that are alike are put in order"
     assert not found & {"Sort", "Top"}
+
+
+@pytest.mark.parametrize("of_context", [False, True])
+@pytest.mark.parametrize("order", list(ItemOrder))
+async def test_item_pages_are_read_from_their_index_without_sorting_what_follows(
+    graph: Neo4jGraphStore, server: Neo4jServer, order: ItemOrder, of_context: bool
+) -> None:
+    await fill(graph)
+    with server.driver() as driver, driver.session(notifications_min_severity="OFF") as session:
+        session.run("CALL db.prepareForReplanning(60)").consume()
+        for fixed, started, descending in ((0, False, True), (0, True, False), (1, True, True), (2, True, False)):
+            statement = item_listing.page(
+                order, fixed, "i.tenant = $tenant", of_context=of_context, started=started, descending=descending
+            )
+            plan = session.run(neo4j.Query("EXPLAIN " + statement), VALUES).consume().plan
+            assert plan is not None
+            found = [operator for operator, _ in operators(plan)]
+            assert sum(operator in {"Sort", "Top"} for operator in found) <= 1, "only the two labels' pages are merged"

@@ -20,12 +20,13 @@ from vicw_standalone.operations import OPERATIONS
 
 INGEST, JOB, RETRIEVE = "POST /ingest", "GET /ingest/jobs/{job}", "POST /retrieve"
 RETRACT = "POST /items/retract"
+ITEMS, ITEM = "GET /items", "GET /items/{uid}"
 PATCH, PATCH_BY_ID = "PATCH /items/{uid}", "PATCH /items"
 KNOWLEDGE = "GET /knowledge"
 THINGS, CANDIDATES, THING = "GET /entities", "GET /entities/candidates", "GET /entities/{uid}"
 MERGE, SPLIT, RENAME = "POST /entities/merge", "POST /entities/split", "POST /entities/{uid}/rename"
 IDENTIFY = "POST /entities/identify"
-OF_ONE_THING = {THING, RENAME}
+OF_ONE_THING = {THING, RENAME, ITEM}
 IDENTITY = {THINGS, CANDIDATES, MERGE, SPLIT, IDENTIFY, *OF_ONE_THING}
 FIND, WALK, FLOW = "POST /graph/find", "POST /graph/walk", "POST /graph/flow"
 OF_A_NODE = {f"POST /graph/{question}" for question in ("about", "person", "users", "merges", "history")}
@@ -37,8 +38,8 @@ OPERATORS = {METRICS, *KEYS, *(f"POST /admin/{operation.name}" for operation in 
 """What needs the right ``admin``, which these tenants' keys do not have."""
 ERASURE = {"POST /forget", "GET /forget/{erasure}"}
 """A right of its own, which the tenants' keys lack; ``tests/unit/standalone/test_forget_over_http.py`` has it."""
-CHANGES = {RETRACT, PATCH, PATCH_BY_ID}
-TRIED = {INGEST, JOB, RETRIEVE, KNOWLEDGE, *CHANGES, *ERASURE, *IDENTITY, *GRAPH, *PROBES, *OPERATORS}
+_ITEMS = {RETRACT, PATCH, PATCH_BY_ID, ITEMS, ITEM}
+TRIED = {INGEST, JOB, RETRIEVE, *_ITEMS, KNOWLEDGE, *ERASURE, *IDENTITY, *GRAPH, *PROBES, *OPERATORS}
 _EXAMPLES = 15 * TIMES
 _MARK = "zanzibar"
 """In every text of the neighbour's, and in nothing that the tenant stores."""
@@ -363,7 +364,9 @@ def _identities(neighbour: Neighbour) -> Iterator[st.SearchStrategy[dict[str, An
     yield st.fixed_dictionaries({"endpoint": st.sampled_from([THINGS, CANDIDATES]), "params": context})
     after = st.fixed_dictionaries({"context": st.just("home"), "after": uids})
     yield st.fixed_dictionaries({"endpoint": st.just(THINGS), "params": after})
-    yield st.fixed_dictionaries({"endpoint": st.just(THING), "uid": uids})
+    yield st.fixed_dictionaries({"endpoint": st.sampled_from([THING, ITEM]), "uid": uids})
+    listed = st.fixed_dictionaries({"context": st.sampled_from(["home", "work"]), "include": st.just("retired")})
+    yield st.fixed_dictionaries({"endpoint": st.just(ITEMS), "params": listed})
     name = st.just({"name": "Mara"})
     yield st.fixed_dictionaries({"endpoint": st.just(RENAME), "uid": uids, "body": name})
     merge = st.fixed_dictionaries({"entity": uids, "into": uids})

@@ -242,3 +242,11 @@ def leaving(types: tuple[str, ...]) -> str:
         f"MATCH (n)-[r:{one_of(types)}]->() WHERE r.id > $after "
         f"WITH r ORDER BY r.id LIMIT $limit RETURN {EDGE} AS edge ORDER BY edge.id"
     )
+
+
+METADATA = (
+    "MATCH (n:Event|Entity) WHERE n.uid > $after AND n.content_hash IS NOT NULL AND n.metadata IS NOT NULL "
+    "RETURN n.uid AS uid, n.metadata AS metadata ORDER BY uid LIMIT $limit"
+)
+"""Items with metadata, by uid."""
+SET_METADATA_TERMS = "UNWIND $rows AS row MATCH (n:Event|Entity) WHERE n.uid = row.uid SET n.metadata_terms = row.terms"

@@ -54,7 +54,10 @@ def inside(scope: Scope) -> tuple[str, dict[str, object]]:
     Tags and ABOUT are evaluated on the item's edges.
     """
     values: dict[str, object] = {"tenant": scope.tenant}
-    return f"i.content_hash IS NOT NULL AND i.tenant = $tenant AND {_cypher(scope_conditions(scope), values)}", values
+    return (
+        f"i.content_hash IS NOT NULL AND i.tenant = $tenant AND {scope_condition(scope_conditions(scope), values)}",
+        values,
+    )
 
 
 def _has_name(node: str, names: str) -> str:
@@ -62,8 +65,8 @@ def _has_name(node: str, names: str) -> str:
     return f"({node}.folded IN {names} OR any(name IN coalesce({node}.formerly, []) WHERE name IN {names}))"
 
 
-def _cypher(condition: Condition, values: dict[str, object]) -> str:  # noqa: PLR0911 - one a kind
-    """Return a condition with bound values; a missing field matches nothing."""
+def scope_condition(condition: Condition, values: dict[str, object]) -> str:  # noqa: PLR0911 - one a kind
+    """Return a condition on the item ``i`` with bound values; a missing field matches nothing."""
 
     def bound(value: object) -> str:
         name = f"v{len(values)}"
@@ -74,7 +77,7 @@ def _cypher(condition: Condition, values: dict[str, object]) -> str:  # noqa: PL
         case Is("portable", value):
             return f"i.portable = {bound(bool(value))}"
         case Is(field, value):
-            return _cypher(AnyOf(field, (str(value),)), values)
+            return scope_condition(AnyOf(field, (str(value),)), values)
         case AnyOf("tags", names):
             return f"EXISTS {{ (i)-[:TAGGED]->(t) WHERE t.kind <> 'bucket' AND {_has_name('t', bound(list(names)))} }}"
         case AnyOf("about", names):
@@ -88,8 +91,8 @@ def _cypher(condition: Condition, values: dict[str, object]) -> str:  # noqa: PL
         case After(field, instant):
             return f"coalesce(i.{field} >= {bound((instant + 1) * 1000)}, false)"
         case Group(must, must_not, should):
-            parts = [f"({_cypher(part, values)})" for part in must]
-            parts += [f"NOT ({_cypher(part, values)})" for part in must_not]
+            parts = [f"({scope_condition(part, values)})" for part in must]
+            parts += [f"NOT ({scope_condition(part, values)})" for part in must_not]
             if should:
-                parts.append(f"({' OR '.join(_cypher(part, values) for part in should)})")
+                parts.append(f"({' OR '.join(scope_condition(part, values) for part in should)})")
             return " AND ".join(parts) or "true"

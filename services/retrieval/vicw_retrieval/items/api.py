@@ -1,0 +1,49 @@
+"""Endpoints that read items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response, Security
+
+from vicw_retrieval.items.service import list_items, read_item
+from vicw_retrieval.ports import RetrievalPorts
+from vicw_runtime.http import Gate, bearer_scheme, refusals, tenant_of
+from vicw_shared.errors import FieldProblem, InvalidInputError
+from vicw_shared.model.keys import Right
+from vicw_shared.wire.items import ItemDetails, ItemPage, ItemQueryById, ItemsQuery
+
+
+def create_items_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> APIRouter:
+    """Return the routes behind ``gate``. ``ports`` is called once per request."""
+    router = APIRouter(
+        route_class=gate.route(Right.RETRIEVE),
+        tags=["items"],
+        dependencies=[Security(bearer_scheme)],
+        responses=refusals(401, 403, 404, 422, 503),
+    )
+
+    @router.get(
+        "/items",
+        operation_id="list_items",
+        response_model=ItemPage | ItemDetails,
+        summary="List items, or get one by your id",
+    )
+    async def get_items(http: Request, query: Annotated[ItemsQuery, Query()]) -> Response:
+        answer: ItemPage | ItemDetails
+        if query.id is None:
+            answer = await list_items(query, tenant_of(http), ports())
+        elif query.context is None:
+            problem = FieldProblem("context", "is missing: an id is unique only inside a context", "Add it")
+            raise InvalidInputError(problem)
+        else:
+            answer = await read_item(query.id, query, tenant_of(http), ports(), context=query.context)
+        return Response(answer.model_dump_json(), media_type="application/json")
+
+    @router.get("/items/{uid}", operation_id="get_item", response_model=ItemDetails, summary="Get an item, whole")
+    async def get_item(uid: str, http: Request, query: Annotated[ItemQueryById, Query()]) -> Response:
+        answer = await read_item(uid, query, tenant_of(http), ports(), context=query.context)
+        return Response(answer.model_dump_json(), media_type="application/json")
+
+    return router

@@ -1,0 +1,107 @@
+"""Use cases of reading items: a page of those that pass a filter, and one item whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from vicw_core.filters.compiler import compile_filter
+from vicw_core.filters.order import listing_place
+from vicw_retrieval.access.scope import audience_of
+from vicw_retrieval.access.viewer_identity import with_viewer_identities
+from vicw_retrieval.access.visibility import texts_of
+from vicw_retrieval.items.cursor import fingerprint_of, read_cursor, write_cursor
+from vicw_retrieval.items.details import ItemReader
+from vicw_retrieval.items.rendering import listed_item
+from vicw_retrieval.ports import RetrievalPorts
+from vicw_shared.clock import now
+from vicw_shared.errors import FieldProblem, InvalidInputError, MissingRecordError
+from vicw_shared.ports import ItemQuery, Scope
+from vicw_shared.ports.item_filter import AllOf, ItemCondition
+from vicw_shared.settings import LimitSettings
+from vicw_shared.uids import is_uid
+from vicw_shared.wire.filters import Filter
+from vicw_shared.wire.items import ItemDetails, ItemPage, ItemsQuery, ViewerQuery
+from vicw_shared.wire.retrieve import Viewer
+from vicw_shared.wire.validation_errors import describe
+
+_PLAIN = ("domain", "label", "subtype", "speaker", "user", "flow", "source")
+
+
+async def list_items(query: ItemsQuery, tenant: str, ports: RetrievalPorts) -> ItemPage:
+    """Return a page of the items that a query chooses.
+
+    Raises InvalidInputError for a filter or a cursor that is wrong, UnavailableError while the graph is down.
+    """
+    fingerprint = fingerprint_of(tenant, query.model_dump(mode="json"))
+    chosen = ItemQuery(
+        scope=await _scope(query, tenant, ports, query.context),
+        condition=_condition(query, ports.limits),
+        order=query.order,
+        descending=query.direction == "desc",
+        retired=query.include == "retired",
+        after=read_cursor(query.cursor, fingerprint) if query.cursor is not None else None,
+    )
+    items = await ports.graph.list_items(chosen, query.limit + 1)
+    page, more = items[: query.limit], len(items) > query.limit
+    texts = await texts_of(ports.graph, chosen.scope, page)
+    return ItemPage(
+        items=tuple(listed_item(item, texts.get(item.uid), chosen.scope) for item in page),
+        next=write_cursor(listing_place(query.order, page[-1]), fingerprint) if more else None,
+    )
+
+
+async def read_item(
+    address: str, query: ViewerQuery, tenant: str, ports: RetrievalPorts, *, context: str | None
+) -> ItemDetails:
+    """Return an item with everything that is known of it: by its uid, or with a ``context`` by its caller's id.
+
+    Raises MissingRecordError if there is none, or the viewer may not see it.
+    """
+    reader = ItemReader(ports.graph, await _scope(query, tenant, ports, None), ports.registry)
+    found = await reader.by_id(context, address) if context is not None else None
+    if found is None and is_uid(address.lower()):
+        found = await reader.by_uid(address.lower())
+        found = found if found is not None and context in {None, found.item.context} else None
+    if found is None:
+        raise MissingRecordError(f"There is no item {address!r}{f' in the context {context!r}' if context else ''}")
+    return await reader.details(found)
+
+
+async def _scope(query: ViewerQuery, tenant: str, ports: RetrievalPorts, context: str | None) -> Scope:
+    viewer = None
+    if query.viewer is not None or query.viewer_context is not None or "viewer_chat" in query.model_fields_set:
+        viewer = Viewer(user=query.viewer, chat=query.viewer_chat, context=query.viewer_context)
+    scope = Scope(
+        tenant=tenant,
+        now=now(),
+        contexts=(context,) if context is not None else None,
+        audience=audience_of(viewer) if viewer is not None else None,
+    )
+    return await with_viewer_identities(ports.graph, scope)
+
+
+def _condition(query: ItemsQuery, limits: LimitSettings) -> ItemCondition:
+    sent: dict[str, Any] = {name: value for name in _PLAIN if (value := getattr(query, name)) is not None}
+    if query.tag:
+        sent["tags"] = {"all": query.tag}
+    window = {"gte": query.since, "lt": query.until}
+    if any(window.values()):
+        sent["told"] = {name: bound for name, bound in window.items() if bound is not None}
+    conditions = [compile_filter(Filter.model_validate(sent), limits, "query")]
+    if query.filter is not None:
+        conditions.append(compile_filter(_parsed(query.filter), limits))
+    return AllOf(tuple(conditions))
+
+
+def _parsed(text: str) -> Filter:
+    """Return a filter that is sent as text. Raises InvalidInputError that names the place of a fault."""
+    try:
+        return Filter.model_validate_json(text)
+    except ValidationError as error:
+        problems: Sequence[FieldProblem] = describe(error.errors(), "")
+        raise InvalidInputError(
+            *(FieldProblem(f"filter.{p.field}".rstrip("."), p.problem, p.fix) for p in problems)
+        ) from None

@@ -1,0 +1,41 @@
+"""The orders in which items are listed. Each gives every item a place of its own."""
+
+from __future__ import annotations
+
+from vicw_core.filters.predicate import arrived_at, happened_at, told_at
+from vicw_shared.model import Node
+from vicw_shared.ports.item_filter import AllOf, ItemCondition, OneOf
+from vicw_shared.ports.item_listing import ItemOrder, ItemQuery, Place
+
+NO_TIME = -9_000_000_000_000_000_000
+"""Key of an item without a time that its caller gave: before every time."""
+NO_IMPORTANCE = -1.0
+"""Key of an item without an importance: below every importance."""
+
+
+def listing_place(order: ItemOrder, item: Node) -> Place:
+    """Return an item's place in an order."""
+    return Place(_key(order, item), item.arrival or 0, item.uid)
+
+
+def _key(order: ItemOrder, item: Node) -> float:
+    if order is ItemOrder.TOLD:
+        return told_at(item)
+    if order is ItemOrder.HAPPENED:
+        happened = happened_at(item)
+        return NO_TIME if happened is None else happened
+    if order is ItemOrder.ARRIVAL:
+        return arrived_at(item)
+    return NO_IMPORTANCE if item.importance is None else item.importance
+
+
+def single_context(query: ItemQuery) -> str | None:
+    """Return the context that all items of a query are in, if it names one."""
+    named = [query.scope.contexts] if query.scope.contexts is not None else []
+    named += [tuple(map(str, one.values)) for one in _required(query.condition) if one.field == "context"]
+    return next((contexts[0] for contexts in named if len(contexts) == 1), None)
+
+
+def _required(condition: ItemCondition) -> list[OneOf]:
+    conditions = condition.conditions if isinstance(condition, AllOf) else (condition,)
+    return [one for one in conditions if isinstance(one, OneOf)]

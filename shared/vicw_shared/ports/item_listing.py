@@ -1,0 +1,56 @@
+"""Listing of items: pages in an order, inside a viewer's scope, with a filter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple, Protocol
+
+from vicw_shared.model import Node
+from vicw_shared.ports.item_filter import EVERY, ItemCondition
+from vicw_shared.ports.scope import Scope
+
+
+class ItemOrder(StrEnum):
+    """What items are ordered by: when they were told, happened and arrived, or how important they are."""
+
+    TOLD = "told"
+    HAPPENED = "happened"
+    ARRIVAL = "arrival"
+    IMPORTANCE = "importance"
+
+
+class Place(NamedTuple):
+    """An item's place in an order. Ties are in order of ``arrival`` in a context, then of uids."""
+
+    key: float
+    arrival: int
+    uid: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemQuery:
+    """Which items are listed, and in which order.
+
+    Of ``scope`` the tenant, the contexts, the viewer and the time of expiry count. Only live items are listed, unless
+    ``retired`` ones are, too. ``after``: only the items behind this place.
+    """
+
+    scope: Scope
+    condition: ItemCondition = EVERY
+    order: ItemOrder = ItemOrder.TOLD
+    descending: bool = False
+    retired: bool = False
+    after: Place | None = None
+
+
+class ItemListing(Protocol):
+    """Lists items."""
+
+    async def list_items(self, query: ItemQuery, limit: int) -> list[Node]:
+        """Return the first ``limit`` items of a query, in its order.
+
+        Places never change while an item is not changed, so pages that each begin ``after`` the last item of the one
+        before have each item once, whatever is written meanwhile.
+        """
+        ...

@@ -1,0 +1,66 @@
+"""Statements on pages of items: each a range of an index in its order, for each label that items have."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from vicw_shared.model import Label
+from vicw_shared.ports.item_listing import ItemOrder
+from vicw_stores.neo4j.cypher.parts import node, seek
+
+KEY = {
+    ItemOrder.TOLD: "told_key",
+    ItemOrder.HAPPENED: "happened_key",
+    ItemOrder.ARRIVAL: "created_at",
+    ItemOrder.IMPORTANCE: "importance_key",
+}
+LABELS = (Label.EVENT, Label.ENTITY)
+TIE = ("arrival_key", "uid")
+BEHIND = {False: ">", True: "<"}
+
+
+def columns(order: ItemOrder, *, of_context: bool) -> tuple[str, ...]:
+    """Return the properties of an order's index."""
+    return ("listed", *(("listed_in",) if of_context else ()), KEY[order], *TIE)
+
+
+def index_name(label: Label, order: ItemOrder, *, of_context: bool) -> str:
+    """Return the name of an order's index."""
+    return f"vicw_{label.lower()}_listed_{order}" + ("_in" if of_context else "")
+
+
+def indexes() -> dict[str, str]:
+    """Return the definition of every order's index, by name."""
+    return {
+        index_name(label, order, of_context=of_context): f"FOR (n:{label}) ON "
+        f"({', '.join(f'n.{column}' for column in columns(order, of_context=of_context))})"
+        for label in LABELS
+        for order in ItemOrder
+        for of_context in (False, True)
+    }
+
+
+@lru_cache(256)
+def page(order: ItemOrder, fixed: int, condition: str, *, of_context: bool, started: bool, descending: bool) -> str:
+    """Return the first items that are behind a place, in an order.
+
+    Of the key, the arrival and the uid, so many are ``fixed`` to those of the place, and the next is behind its. Unless
+    it has ``started``, there is no place, and none is.
+    """
+    parts = (KEY[order], *TIE)
+    where = [f"i.{part} = ${part}" for part in parts[:fixed]]
+    where += [
+        f"i.{part} {BEHIND[descending]} ${part}" if started else f"i.{part} IS NOT NULL" for part in parts[fixed:][:1]
+    ]
+    where += [f"i.{part} IS NOT NULL" for part in parts[fixed + 1 :]]
+    within = " AND i.listed_in = $listed_in AND i.context = $context" if of_context else ""
+    way = " DESC" if descending else ""
+    names = columns(order, of_context=of_context)
+    ordered = ", ".join(f"i.{name}{way}" for name in names)
+    branches = " UNION ALL ".join(
+        f"MATCH (i:{label}) {seek('i', label, ', '.join(names))} "
+        f"WHERE i.listed = $listed{within} AND {' AND '.join(where)} AND {condition} "
+        f"RETURN i ORDER BY {ordered} LIMIT $limit"
+        for label in LABELS
+    )
+    return f"CALL () {{ {branches} }} RETURN {node('i')} AS node ORDER BY {ordered} LIMIT $limit"

@@ -1,0 +1,50 @@
+"""Pages of items in an order, on Neo4j."""
+
+from __future__ import annotations
+
+from vicw_core.filters.order import listing_place, single_context
+from vicw_shared.model import Node
+from vicw_shared.ports.item_listing import ItemQuery
+from vicw_stores.conditions import listing_conditions
+from vicw_stores.neo4j.cypher import item_listing as cypher
+from vicw_stores.neo4j.cypher.item_filter import Bindings, condition_of
+from vicw_stores.neo4j.cypher.text import scope_condition
+from vicw_stores.neo4j.database import RunStatement
+from vicw_stores.neo4j.keys import index_text, listed
+from vicw_stores.neo4j.rows import nodes_in
+
+
+async def list_items(run: RunStatement, query: ItemQuery, limit: int) -> list[Node]:
+    """Return the first ``limit`` items of a query."""
+    items: list[Node] = []
+    for live in (True, False) if query.retired else (True,):
+        items += await _items(run, query, limit, live=live)
+    items.sort(key=lambda item: listing_place(query.order, item), reverse=query.descending)
+    return items[:limit]
+
+
+async def _items(run: RunStatement, query: ItemQuery, limit: int, *, live: bool) -> list[Node]:
+    """Return the first items that are live, or that are not."""
+    tenant, context = query.scope.tenant, single_context(query)
+    values = Bindings(tenant=tenant, listed=listed(tenant, live=live), limit=limit)
+    if context is not None:
+        values |= {"context": context, "listed_in": index_text(context)}
+    if query.after is not None:
+        values |= dict(zip((cypher.KEY[query.order], *cypher.TIE), query.after, strict=True))
+    scoped = scope_condition(listing_conditions(query.scope, retired=query.retired), values)
+    condition = f"i.tenant = $tenant AND ({scoped}) AND ({condition_of(query.condition, values)})"
+    found: list[Node] = []
+    # Behind a place: first the items of its key and arrival, then those of its key, then the rest.
+    for fixed in (2, 1, 0) if query.after is not None else (0,):
+        statement = cypher.page(
+            query.order,
+            fixed,
+            condition,
+            of_context=context is not None,
+            started=query.after is not None,
+            descending=query.descending,
+        )
+        found += nodes_in(await run(statement, **values | {"limit": limit - len(found)}))
+        if len(found) >= limit:
+            break
+    return found

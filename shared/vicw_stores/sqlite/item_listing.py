@@ -1,0 +1,75 @@
+"""Pages of items in an order, on SQLite: a range of one index each, whatever its place."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+
+from vicw_core.filters.order import listing_place, single_context
+from vicw_shared.model import Node
+from vicw_shared.ports.item_listing import ItemOrder, ItemQuery, Place
+from vicw_stores.conditions import listing_conditions
+from vicw_stores.sqlite.full_text import scope_clause
+from vicw_stores.sqlite.item_filter import KEYS, clause_of
+from vicw_stores.sqlite.rows import columns_of, node_of, pack
+
+_KEY = {
+    ItemOrder.TOLD: KEYS["told"],
+    ItemOrder.HAPPENED: KEYS["happened"],
+    ItemOrder.ARRIVAL: KEYS["created_at"],
+    ItemOrder.IMPORTANCE: KEYS["importance"],
+}
+_TIE = "ifnull(arrival, 0)"
+
+
+def list_items(connection: sqlite3.Connection, query: ItemQuery, limit: int) -> list[Node]:
+    """Return the first ``limit`` items of a query."""
+    items: list[Node] = []
+    if query.scope.contexts == ():
+        return items  # SQLite finds no way through an index to nothing
+    for live in (1, 0) if query.retired else (1,):
+        items += _items(connection, query, limit, live)
+    items.sort(key=lambda item: listing_place(query.order, item), reverse=query.descending)
+    return items[:limit]
+
+
+def _items(connection: sqlite3.Connection, query: ItemQuery, limit: int, live: int) -> list[Node]:
+    """Return the first items that are live, or that are not."""
+    context = single_context(query)
+    scoped, scope_values = scope_clause(listing_conditions(query.scope, retired=query.retired))
+    wanted, wanted_values = clause_of(query.condition)
+    index = f"node_listed_{query.order}" + ("_in" if context is not None else "")
+    within = " AND i.context = ?" if context is not None else ""
+    way = "DESC" if query.descending else "ASC"
+    key = _KEY[query.order]
+    found: list[Node] = []
+    for behind, place, order in _behind(key, query.after, descending=query.descending):
+        sql = (
+            f"SELECT {columns_of('i')} FROM node i INDEXED BY {index} "  # noqa: S608
+            "WHERE i.content_hash IS NOT NULL AND i.label <> 'Chunk' AND i.tenant = ? "
+            f"AND (i.retired_at IS NULL) = ?{within} AND {behind} AND ({scoped}) AND ({wanted}) "
+            f"ORDER BY {', '.join(f'{part} {way}' for part in order)} LIMIT ?"
+        )
+        values = (query.scope.tenant, live, *((context,) if context is not None else ()), *place)
+        rows = connection.execute(sql, (*values, *scope_values, *wanted_values, limit - len(found)))
+        found += map(node_of, rows)
+        if len(found) == limit:
+            break
+    return found
+
+
+def _behind(key: str, after: Place | None, *, descending: bool) -> Iterator[tuple[str, tuple[object, ...], list[str]]]:
+    """Yield conditions that hold for the items behind a place, in their order, each a range of the index.
+
+    Each comes with its values, and with what its items are still to be ordered by: SQLite sorts them if that names what
+    is the same for all.
+    """
+    order = [key, _TIE, "i.uid"]
+    if after is None:
+        yield "1", (), order
+        return
+    beyond = "<" if descending else ">"
+    tie = f"{key} = ? AND {_TIE}"
+    yield f"{tie} = ? AND i.uid {beyond} ?", (after.key, after.arrival, pack(after.uid)), order[2:]
+    yield f"{tie} {beyond} ?", (after.key, after.arrival), order[1:]
+    yield f"{key} {beyond} ?", (after.key,), order
