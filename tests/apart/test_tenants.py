@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from support.api.tenant_isolation import (
+    CONTEXTS,
     GRAPH,
     IDENTITY,
     INGEST,
@@ -25,7 +26,7 @@ from support.api.tenant_isolation import (
 )
 from support.processes.platform import Platform
 
-READ = {RETRIEVE, ITEMS, ITEM, *GRAPH}
+READ = {RETRIEVE, ITEMS, ITEM, CONTEXTS, *GRAPH}
 """The endpoints of the retrieval service."""
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]

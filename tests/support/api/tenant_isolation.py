@@ -20,7 +20,7 @@ from vicw_standalone.operations import OPERATIONS
 
 INGEST, JOB, RETRIEVE = "POST /ingest", "GET /ingest/jobs/{job}", "POST /retrieve"
 RETRACT = "POST /items/retract"
-ITEMS, ITEM = "GET /items", "GET /items/{uid}"
+ITEMS, ITEM, CONTEXTS = "GET /items", "GET /items/{uid}", "GET /contexts"
 PATCH, PATCH_BY_ID = "PATCH /items/{uid}", "PATCH /items"
 KNOWLEDGE = "GET /knowledge"
 THINGS, CANDIDATES, THING = "GET /entities", "GET /entities/candidates", "GET /entities/{uid}"
@@ -36,7 +36,7 @@ READY, METRICS = "GET /readyz", "GET /metrics"
 PROBES = ("GET /healthz", READY, METRICS)
 OPERATORS = {METRICS, *KEYS, *(f"POST /admin/{operation.name}" for operation in OPERATIONS)}
 """What needs the right ``admin``, which these tenants' keys do not have."""
-_ITEMS = {RETRACT, PATCH, PATCH_BY_ID, ITEMS, ITEM}
+_ITEMS = {RETRACT, PATCH, PATCH_BY_ID, ITEMS, ITEM, CONTEXTS}
 TRIED = {INGEST, JOB, RETRIEVE, *_ITEMS, KNOWLEDGE, *IDENTITY, *GRAPH, *PROBES, *OPERATORS}
 _EXAMPLES = 15 * TIMES
 _MARK = "zanzibar"
@@ -365,6 +365,7 @@ def _identities(neighbour: Neighbour) -> Iterator[st.SearchStrategy[dict[str, An
     yield st.fixed_dictionaries({"endpoint": st.sampled_from([THING, ITEM]), "uid": uids})
     listed = st.fixed_dictionaries({"context": st.sampled_from(["home", "work"]), "include": st.just("retired")})
     yield st.fixed_dictionaries({"endpoint": st.just(ITEMS), "params": listed})
+    yield st.fixed_dictionaries({"endpoint": st.just(CONTEXTS)})
     name = st.just({"name": "Mara"})
     yield st.fixed_dictionaries({"endpoint": st.just(RENAME), "uid": uids, "body": name})
     merge = st.fixed_dictionaries({"entity": uids, "into": uids})
