@@ -42,6 +42,7 @@ MOVED: Mapping[str, tuple[str, ...]] = {
     "undo": ("vicw_core.undo",),
     "untrusted_text": ("vicw_core.text.untrusted_text",),
     "wrapper": ("vicw_core.index.wrapper",),
+    "tokens": ("vicw_shared.text",),
 }
 """Former names of modules of this package to the current ones. A package stands for all of its modules."""
 

@@ -123,3 +123,15 @@ def lines_of(text: str) -> list[str]:
 def counted(count: int, one: str, many: str = "") -> str:
     """Return a count with its noun: "1 item", "2 items". ``many`` is an irregular plural."""
     return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+BYTES_PER_TOKEN = 3
+
+
+def estimate_tokens(text: str) -> int:
+    """Estimate the number of tokens without a tokenizer: one for every three bytes of UTF-8, rounded up.
+
+    English prose has about four characters per token with usual tokenizers, so the estimate errs on the safe side; a
+    character of Chinese or Japanese counts as one token. Hexadecimal, base64 and the like can take more tokens.
+    """
+    return -(-len(text.encode("utf-8", "surrogatepass")) // BYTES_PER_TOKEN)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from vicw_shared.tokens import estimate_tokens
+from vicw_shared.text import estimate_tokens
 
 __all__ = ["Message", "TokenMeter", "estimate_tokens"]
 

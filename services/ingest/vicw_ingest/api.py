@@ -72,7 +72,10 @@ def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
         operation_id="get_job",
     )
     async def get_job(job: str, http: Request) -> JobStatus:
-        return await job_status(job, tenant_of(http), ports().record, ports().outbox, ports().pending_extractions)
+        stores = ports()
+        return await job_status(
+            job, tenant_of(http), stores.graph, stores.record, stores.outbox, stores.pending_extractions
+        )
 
     @router.get(
         "/knowledge",

@@ -197,7 +197,7 @@ async def store_whole_items(
     for item in committed.response.items:
         ITEMS.labels(item.status.value).inc()
     response, is_findable = await _index(committed, request, tenant, receipts, ports)
-    return await with_wishes(response, request, tenant, ports.graph), is_findable
+    return await with_wishes(response, tenant, ports.graph), is_findable
 
 
 async def _domain(request: IngestRequest, tenant: str, graph: GraphStore) -> str:

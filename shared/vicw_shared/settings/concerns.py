@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field, SecretStr
 from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from vicw_shared.default_data_dir import default_data_dir
 from vicw_shared.model.keys import tenant_flaw
 from vicw_shared.settings.secrets import WithSecrets
 from vicw_shared.wire.host_names import parse_hosts, parse_origins
@@ -22,16 +23,6 @@ REST_FACTOR = 12.0
 def config(prefix: str) -> SettingsConfigDict:
     """Return the configuration of a concern: variables with ``prefix``; empty ones count as unset."""
     return SettingsConfigDict(env_prefix=prefix, frozen=True, extra="ignore", env_ignore_empty=True)
-
-
-def _default_data_dir() -> Path:
-    """Return where this system keeps a user's data; ~/.local/share/vicw on any system where it exists already."""
-    former = Path.home() / ".local" / "share" / "vicw"
-    if former.is_dir():
-        return former
-    import platformdirs  # its import takes longer than the rest of the settings
-
-    return platformdirs.user_data_path("vicw", appauthor=False)
 
 
 def tenant_name(name: str) -> str:
@@ -81,9 +72,7 @@ class StorageSettings(BaseSettings):
 
     model_config = config("VICW_")
 
-    data_dir: Path = Field(
-        default_factory=_default_data_dir, description="Directory of the embedded stores (mode 0700)"
-    )
+    data_dir: Path = Field(default_factory=default_data_dir, description="Directory of the embedded stores (mode 0700)")
     min_free_mb: int = Field(
         64, ge=0, description="Minimum free space on the data directory's disk, in MiB; with less, writes are refused"
     )

@@ -16,6 +16,9 @@ import pytest
 import typer
 
 from vicw_standalone.terminal import one_request
+from vicw_standalone.terminal.recorded_address import recorded_address
+from vicw_standalone.terminal.server_client import connect
+from vicw_stores.data_dir import DataDir
 
 ANSWER: dict[str, Any] = {
     "intent": {"domain": "general", "confidence": 0.5, "domain_source": "hits", "filtered": False},
@@ -83,6 +86,23 @@ def url(handler: type[_Handler], monkeypatch: pytest.MonkeyPatch) -> Iterator[st
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     server.server_close()
+
+
+def test_without_an_address_the_server_of_the_data_directory_is_asked(
+    url: str, handler: type[_Handler], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("VICW_DATA_DIR", str(tmp_path / "data"))
+    assert recorded_address() is None
+    with DataDir(tmp_path / "data") as data_dir:
+        data_dir.record_address(url)
+        assert one_request.post("/retrieve", {"query": "who?"}, None) == ANSWER
+        with connect(None) as client:
+            assert client.address == url
+        monkeypatch.setenv("VICW_URL", "http://memory.test")
+        with connect(None) as client:
+            assert client.address == "http://memory.test"
+    monkeypatch.delenv("VICW_URL")
+    assert recorded_address() is None, "it has ended"
 
 
 def imported(*command: str) -> tuple[set[str], str]:

@@ -14,8 +14,7 @@ from typing import Self
 
 from vicw_shared.clock import format_minute
 from vicw_shared.errors import FieldProblem, InvalidInputError
-from vicw_shared.text import one_fact, quoted_below, quoted_lines, trimmed
-from vicw_shared.tokens import BYTES_PER_TOKEN
+from vicw_shared.text import BYTES_PER_TOKEN, one_fact, quoted_below, quoted_lines, trimmed
 from vicw_shared.wire.answer_format import DEFAULT_BUDGET_CHARS, PLACE, Budget, Template
 from vicw_shared.wire.retrieve import Result
 

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from vicw_runtime.console import fail
+from vicw_standalone.terminal.recorded_address import recorded_address
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})  # `is_loopback` knows more, and takes 10 ms to import
 _CONNECT_SECONDS = 5.0
@@ -24,7 +25,8 @@ def post(path: str, body: Mapping[str, Any], url: str | None, *, seconds: float 
     """
     service = None if url else os.environ.get("VICW_RETRIEVE_URL")
     try:
-        base = urlsplit(url or service or os.environ.get("VICW_URL") or "http://127.0.0.1:8080")
+        named = url or service or os.environ.get("VICW_URL") or recorded_address()
+        base = urlsplit(named or "http://127.0.0.1:8080")
     except ValueError:  # no address; the client says so
         return None
     key = os.environ.get("VICW_API_KEY", "").strip()

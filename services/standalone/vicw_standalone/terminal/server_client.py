@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vicw_runtime.console import fail
+from vicw_standalone.terminal.recorded_address import recorded_address
 
 if TYPE_CHECKING:  # slow to import, and not every command comes to need it
     from vicw_client import Retry, VicwClient
@@ -18,16 +19,20 @@ _START = (
     "If it has another address, name that with --url or VICW_URL"
 )
 UrlOption = Annotated[
-    str | None, typer.Option(help="Address of the server. \\[default: http://127.0.0.1:8080, or VICW_URL]")
+    str | None,
+    typer.Option(
+        help="Address of the server. \\[default: VICW_URL, or the server that has the data directory open, or "
+        "http://127.0.0.1:8080]"
+    ),
 ]
 
 
 def connect(url: str | None, retry: Retry | None = None) -> VicwClient:
-    """Return a client of the server at ``url``. Ends the command if the address is invalid."""
+    """Return a client of the server at ``url`` (None: the usual one). Ends the command if the address is invalid."""
     from vicw_client import VicwClient, VicwClientError
 
     try:
-        return VicwClient(url, retry=retry)
+        return VicwClient(url or recorded_address(), retry=retry)
     except VicwClientError as error:
         fail(f"{error}. Correct --url or VICW_URL", code=2)
 

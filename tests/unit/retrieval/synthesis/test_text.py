@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from support.stores.memory import Memory
 from vicw_retrieval.synthesis.page import TextMeter
 from vicw_shared.errors import InvalidInputError
-from vicw_shared.tokens import estimate_tokens
+from vicw_shared.text import estimate_tokens
 from vicw_shared.wire.answer_format import Budget
 from vicw_shared.wire.retrieve import RetrieveRequest
 from vicw_shared.wire.validation_errors import describe
