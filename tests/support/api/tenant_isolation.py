@@ -36,8 +36,10 @@ READY, METRICS = "GET /readyz", "GET /metrics"
 PROBES = ("GET /healthz", READY, METRICS)
 OPERATORS = {METRICS, *KEYS, *(f"POST /admin/{operation.name}" for operation in OPERATIONS)}
 """What needs the right ``admin``, which these tenants' keys do not have."""
+ERASURE = {"POST /forget", "GET /forget/{erasure}"}
+"""A right of its own, which the tenants' keys lack; ``tests/unit/standalone/test_forget_over_http.py`` has it."""
 _ITEMS = {RETRACT, PATCH, PATCH_BY_ID, ITEMS, ITEM, CONTEXTS}
-TRIED = {INGEST, JOB, RETRIEVE, *_ITEMS, KNOWLEDGE, *IDENTITY, *GRAPH, *PROBES, *OPERATORS}
+TRIED = {INGEST, JOB, RETRIEVE, *_ITEMS, KNOWLEDGE, *ERASURE, *IDENTITY, *GRAPH, *PROBES, *OPERATORS}
 _EXAMPLES = 15 * TIMES
 _MARK = "zanzibar"
 """In every text of the neighbour's, and in nothing that the tenant stores."""
@@ -241,7 +243,7 @@ class Intruder:
             assert answer.status_code == 404, "it is the neighbour's"
         if endpoint in {MERGE, SPLIT, IDENTIFY}:
             assert answer.status_code == 422, "at least one of the two is the neighbour's"
-        if endpoint in OPERATORS:
+        if endpoint in OPERATORS | ERASURE:
             assert answer.status_code == 403, endpoint
         if endpoint == INGEST and answer.is_success:
             self._stores(request["body"], answer.json())
@@ -333,7 +335,7 @@ def _requests(neighbour: Neighbour) -> st.SearchStrategy[dict[str, Any]]:
         *_questions(neighbour),
         st.fixed_dictionaries({"endpoint": st.just(JOB), "job": st.sampled_from([*neighbour.jobs, "none", ""]) | uids}),
         st.fixed_dictionaries(
-            {"endpoint": st.sampled_from(sorted({*PROBES, *OPERATORS} & neighbour.tenant.urls.keys()))}
+            {"endpoint": st.sampled_from(sorted({*PROBES, *OPERATORS, *ERASURE} & neighbour.tenant.urls.keys()))}
         ),
     )
 

@@ -30,6 +30,8 @@ OPERATION_IDS = {
     "GET /items/{uid}": "get_item",
     "PATCH /items/{uid}": "patch_item",
     "PATCH /items": "patch_item_by_id",
+    "POST /forget": "erase",
+    "GET /forget/{erasure}": "get_erasure",
     "GET /ingest/jobs/{job}": "get_job",
     "GET /knowledge": "list_pages",
     "GET /entities": "list_entities",
