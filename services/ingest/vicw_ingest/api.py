@@ -8,6 +8,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Request, Response, Security
 
+from vicw_ingest.erasure.requests.api import add_erasure_routes
 from vicw_ingest.identity.api import add_entity_routes
 from vicw_ingest.knowledge.page_list import list_pages
 from vicw_ingest.patch.api import add_patch_routes
@@ -88,5 +89,6 @@ def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
         return await list_pages(ports().graph, tenant_of(http), query)
 
     add_patch_routes(router, ports)
+    add_erasure_routes(router, ports, gate)
     add_entity_routes(router, ports)
     return router

@@ -27,6 +27,8 @@ from vicw_core.language.times.date_order import shown_order
 from vicw_ingest.check.service import check, check_patches
 from vicw_ingest.commit import Committed, ReceiptKeys, commit
 from vicw_ingest.dedup.detector import find_duplicates, without_duplicates
+from vicw_ingest.erasure.eraser import Eraser
+from vicw_ingest.erasure.jobs import ErasureJobs
 from vicw_ingest.extraction import extractor
 from vicw_ingest.extraction.item_text import domain_of, text_of
 from vicw_ingest.index.backpressure import Backpressure
@@ -84,6 +86,7 @@ class IngestPorts:
     limits: LimitSettings
     settings: IngestSettings
     extractor: Extractor | None
+    erasures: ErasureJobs
     model: ExtractionBackend | None = None
 
     @property
@@ -103,9 +106,13 @@ class IngestPorts:
         *,
         extractor: Extractor | None,
         queue: WorkQueue | None = None,
+        erasure_queue: WorkQueue | None = None,
         model: ExtractionBackend | None = None,
     ) -> IngestPorts:
-        """Return the ports over one graph. Without a ``queue``, requests wake the indexer directly."""
+        """Return the ports over one graph. Without a ``queue``, requests wake the indexer directly.
+
+        ``erasure_queue`` wakes who works off erasures; without one they are only recorded.
+        """
         return cls(
             graph=graph,
             record=graph.record,
@@ -118,6 +125,7 @@ class IngestPorts:
             limits=limits,
             settings=settings,
             extractor=extractor,
+            erasures=ErasureJobs(Eraser(graph, indexer.indexes, registry), erasure_queue or indexer),
             model=model,
         )
 

@@ -25,10 +25,13 @@ RANGES: dict[str, tuple[str, Callable[[float, float], bool]]] = {
 OPERATION_IDS = {
     "POST /ingest": "ingest",
     "POST /items/retract": "retract_items",
+    "GET /contexts": "list_contexts",
     "GET /items": "list_items",
     "GET /items/{uid}": "get_item",
     "PATCH /items/{uid}": "patch_item",
     "PATCH /items": "patch_item_by_id",
+    "POST /forget": "erase",
+    "GET /forget/{erasure}": "get_erasure",
     "GET /ingest/jobs/{job}": "get_job",
     "GET /knowledge": "list_pages",
     "GET /entities": "list_entities",

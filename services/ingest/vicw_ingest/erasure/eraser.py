@@ -82,8 +82,11 @@ class Eraser:
     """Items that one transaction erases."""
     node_batch: int = 500
 
-    async def begin(self, chosen: ErasureSelection) -> str:
-        """Note the selection and return the erasure's uid. Nothing is erased yet."""
+    async def begin(self, chosen: ErasureSelection, receipt_of: Callable[[str], Receipt] | None = None) -> str:
+        """Note the selection and return the erasure's uid. Nothing is erased yet.
+
+        ``receipt_of`` returns a receipt for the uid, which is stored with the note.
+        """
         roots = [context_uid(chosen.tenant, name) for name in chosen.contexts]
         items = {context_uid(chosen.tenant, name): uids for name, uids in chosen.items.items()}
         people: dict[str, list[str]] = {context_uid(p.tenant, p.context): [] for p in chosen.people}
@@ -97,7 +100,13 @@ class Eraser:
             KEY: f"{new_key():x}",
         }
         note = ErasurePart(erasure, 0, chosen.tenant, body)
-        await self._write(chosen.tenant, methodcaller("record_erasure", note))
+
+        async def work(transaction: GraphTransaction) -> None:
+            await transaction.record_erasure(note)
+            if receipt_of is not None:
+                await transaction.put_receipt(receipt_of(erasure))
+
+        await self._write(chosen.tenant, work)
         return erasure
 
     async def pending(self) -> dict[str, str]:
