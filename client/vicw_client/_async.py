@@ -18,6 +18,7 @@ from vicw_client.window.async_window import AsyncWindow
 from vicw_client.window.core import WindowCore
 from vicw_client.window.options import WindowOptions, read_options
 from vicw_shared.model.keys import Right
+from vicw_shared.wire.changes import AuditPage
 from vicw_shared.wire.entities import (
     Entity,
     EntityPage,
@@ -91,6 +92,10 @@ class AsyncVicwClient:
     async def erasure(self, uid: str) -> Erasure:
         """Return the progress and the proof of an erasure, by its uid."""
         return await self._run(_protocol.erasure(uid, self._retry))
+
+    async def audit(self, *, after: str | None = None, limit: int | None = None) -> AuditPage:
+        """Return a page of the record of changes; see `VicwClient.audit`."""
+        return await self._run(_protocol.audit({"after": after, "limit": limit}, self._retry))
 
     async def retrieve(self, request: RetrieveRequest | None = None, /, **fields: Any) -> RetrieveResponse:
         """Ask a question; see `VicwClient.retrieve`."""

@@ -27,6 +27,7 @@ from vicw_client.errors import (
     UnexpectedAnswerError,
     VicwClientError,
 )
+from vicw_shared.wire.changes import AuditPage
 from vicw_shared.wire.entities import Entity, EntityPage, IdentityChange, MergeCandidatePage
 from vicw_shared.wire.forget import EraseRequest, Erasure
 from vicw_shared.wire.graph import GraphAnswer, GraphQuestion
@@ -139,6 +140,11 @@ def forget(request: EraseRequest | None, fields: dict[str, Any], retry: Retry) -
 def erasure(uid: str, retry: Retry) -> Steps[Erasure]:
     """Request the progress of an erasure."""
     return _parse(Erasure, (yield from _exchange(Send("GET", f"/forget/{quote(uid, safe='')}"), retry)))
+
+
+def audit(query: Mapping[str, Any], retry: Retry) -> Steps[AuditPage]:
+    """Request a page of the record of changes."""
+    return _parse(AuditPage, (yield from _exchange(Send("GET", f"/audit{_query(query)}"), retry)))
 
 
 def retrieve(

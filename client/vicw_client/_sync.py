@@ -16,6 +16,7 @@ from vicw_client.window.core import WindowCore
 from vicw_client.window.options import WindowOptions, read_options
 from vicw_client.window.sync_window import Window
 from vicw_shared.model.keys import Right
+from vicw_shared.wire.changes import AuditPage
 from vicw_shared.wire.entities import (
     Entity,
     EntityPage,
@@ -110,6 +111,10 @@ class VicwClient:
     def erasure(self, uid: str) -> Erasure:
         """Return the progress and the proof of an erasure, by its uid."""
         return self._run(_protocol.erasure(uid, self._retry))
+
+    def audit(self, *, after: str | None = None, limit: int | None = None) -> AuditPage:
+        """Return a page of who changed and erased how much, the latest first. Needs a key with the right ``audit``."""
+        return self._run(_protocol.audit({"after": after, "limit": limit}, self._retry))
 
     def retrieve(self, request: RetrieveRequest | None = None, /, **fields: Any) -> RetrieveResponse:
         """Ask a question: a ``RetrieveRequest``, or its fields as keywords."""

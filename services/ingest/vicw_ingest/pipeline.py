@@ -23,6 +23,7 @@ from datetime import timedelta
 import structlog
 from prometheus_client import Counter
 
+from vicw_core.changes import ChangeKind, record_change
 from vicw_core.language.times.date_order import shown_order
 from vicw_ingest.check.service import check, check_patches
 from vicw_ingest.commit import Committed, ReceiptKeys, commit
@@ -59,7 +60,7 @@ from vicw_shared.ports import (
 from vicw_shared.settings import IngestSettings, LimitSettings
 from vicw_shared.settings.concerns import DAY_FIRST
 from vicw_shared.uids import context_uid
-from vicw_shared.wire.ingest import Extract, IngestRequest, IngestResponse
+from vicw_shared.wire.ingest import Extract, IngestRequest, IngestResponse, ItemStatus
 
 _log = structlog.get_logger()
 ITEMS = Counter("vicw_ingest_items_total", "Items accepted, by outcome", ["status"])
@@ -145,10 +146,12 @@ async def ingest(
     *,
     idempotency_key: str | None = None,
     expected: Sequence[int] | None = None,
+    key: str | None = None,
 ) -> tuple[IngestResponse, bool]:
     """Store a request's items. Return their outcome and whether /retrieve already finds them all.
 
     ``expected``: versions that the stored item may have that the only item of the request is merged into; None: any.
+    ``key``: the id of the caller's key, for the record of changes.
     Everything is durable when this returns. Secrets are masked before any use of the request, including its
     fingerprint: not even the hash of a secret is stored. Raises InvalidInputError, VersionMismatchError,
     StateConflictError, OverloadedError or StorageFullError (nothing was stored), or UnavailableError.
@@ -163,14 +166,14 @@ async def ingest(
     for _ in range(_MERGES):
         merged = await merge_items(request, tenant, ports.graph, receipts.now, expected)
         try:
-            return await store_whole_items(merged, masked, tenant, receipts, ports)
+            return await store_whole_items(merged, masked, tenant, receipts, ports, key)
         except ChangedMeanwhileError:
             continue
     raise StateConflictError("Other requests keep changing the same items: send the patch again")
 
 
 async def store_whole_items(
-    merged: Merged, masked: Masked, tenant: str, receipts: ReceiptKeys, ports: IngestPorts
+    merged: Merged, masked: Masked, tenant: str, receipts: ReceiptKeys, ports: IngestPorts, key: str | None
 ) -> tuple[IngestResponse, bool]:
     """Store the items of a request that has no patches any more, as ``ingest`` does.
 
@@ -197,7 +200,13 @@ async def store_whole_items(
         if (replayed := await receipts.replayed(transaction)) is not None:
             return replayed
         plan = await plan_write(given, ports.plan_rules, transaction)
-        return await commit(plan, receipts, transaction, ports.registry, masked=masked, pending=pending)
+        committed = await commit(plan, receipts, transaction, ports.registry, masked=masked, pending=pending)
+        updated = [n for n, item in enumerate(committed.response.items) if item.status is ItemStatus.UPDATED]
+        patched = sum(request.items[n].merge for n in updated)
+        for kind, count in ((ChangeKind.PATCH, patched), (ChangeKind.UPDATE, len(updated) - patched)):
+            if count:
+                await record_change(transaction, tenant, kind, count, key=key, at=receipts.now)
+        return committed
 
     with ingesting("commit"):
         committed = await ports.graph.write(tenant, request.context, plan_and_commit)

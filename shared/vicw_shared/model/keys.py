@@ -19,7 +19,7 @@ _PREFIX = "vicw"
 
 
 class Right(StrEnum):
-    """A right. ``erase`` is to erase from the key's own tenant for good.
+    """A right. ``erase`` is to erase from the key's own tenant for good, ``audit`` to read its record of changes.
 
     ``admin`` is for operators: metrics, and operations that show nothing of what is stored. None includes another. Over
     ``/keys`` a key hands on only what it has.
@@ -28,6 +28,7 @@ class Right(StrEnum):
     INGEST = "ingest"
     RETRIEVE = "retrieve"
     ERASE = "erase"
+    AUDIT = "audit"
     ADMIN = "admin"
 
 

@@ -16,7 +16,7 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance, unsuppor
 
 from support.generators.example_count import TIMES
 
-RIGHTS = ("--right", "ingest", "--right", "retrieve", "--right", "erase", "--right", "admin")
+RIGHTS = ("--right", "ingest", "--right", "retrieve", "--right", "erase", "--right", "audit", "--right", "admin")
 _EXAMPLES = 60 * TIMES
 
 

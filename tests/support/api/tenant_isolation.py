@@ -36,8 +36,8 @@ READY, METRICS = "GET /readyz", "GET /metrics"
 PROBES = ("GET /healthz", READY, METRICS)
 OPERATORS = {METRICS, *KEYS, *(f"POST /admin/{operation.name}" for operation in OPERATIONS)}
 """What needs the right ``admin``, which these tenants' keys do not have."""
-ERASURE = {"POST /forget", "GET /forget/{erasure}"}
-"""A right of its own, which the tenants' keys lack; ``tests/unit/standalone/test_forget_over_http.py`` has it."""
+ERASURE = {"POST /forget", "GET /forget/{erasure}", "GET /audit"}
+"""Rights of their own, which these tenants' keys lack; the tests of ``test_forget_over_http.py`` have them."""
 _ITEMS = {RETRACT, PATCH, PATCH_BY_ID, ITEMS, ITEM, CONTEXTS}
 TRIED = {INGEST, JOB, RETRIEVE, *_ITEMS, KNOWLEDGE, *ERASURE, *IDENTITY, *GRAPH, *PROBES, *OPERATORS}
 _EXAMPLES = 15 * TIMES

@@ -154,6 +154,17 @@ def test_forget_is_sent_once_and_watched(call: Call) -> None:
     assert seen[-1].url.raw_path.decode() == "/forget/e%2F1"
 
 
+def test_audit_asks_for_a_page(call: Call) -> None:
+    seen: list[httpx.Request] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(200, json={"records": [], "next": None})
+
+    assert call(handler, "audit", after="a=", limit=3).next is None
+    assert seen[0].url.raw_path.decode() == "/audit?after=a%3D&limit=3"
+
+
 def test_ingest_sends_the_nulls_of_a_patch(call: Call) -> None:
     seen: list[httpx.Request] = []
 

@@ -30,6 +30,7 @@ OPERATION_IDS = {
     "GET /items/{uid}": "get_item",
     "PATCH /items/{uid}": "patch_item",
     "PATCH /items": "patch_item_by_id",
+    "GET /audit": "list_changes",
     "POST /forget": "erase",
     "GET /forget/{erasure}": "get_erasure",
     "GET /ingest/jobs/{job}": "get_job",

@@ -14,6 +14,7 @@ from functools import partial
 from itertools import batched
 from operator import methodcaller
 
+from vicw_core.changes import ChangeKind, record_change
 from vicw_ingest.dedup.inheritance import Inheritance
 from vicw_ingest.erasure.fingerprints import new_key
 from vicw_ingest.erasure.record import (
@@ -82,10 +83,13 @@ class Eraser:
     """Items that one transaction erases."""
     node_batch: int = 500
 
-    async def begin(self, chosen: ErasureSelection, receipt_of: Callable[[str], Receipt] | None = None) -> str:
+    async def begin(
+        self, chosen: ErasureSelection, receipt_of: Callable[[str], Receipt] | None = None, *, key: str | None = None
+    ) -> str:
         """Note the selection and return the erasure's uid. Nothing is erased yet.
 
-        ``receipt_of`` returns a receipt for the uid, which is stored with the note.
+        ``receipt_of`` returns a receipt for the uid, which is stored with the note. ``key``: the id of the caller's
+        key, for the record of changes.
         """
         roots = [context_uid(chosen.tenant, name) for name in chosen.contexts]
         items = {context_uid(chosen.tenant, name): uids for name, uids in chosen.items.items()}
@@ -103,6 +107,7 @@ class Eraser:
 
         async def work(transaction: GraphTransaction) -> None:
             await transaction.record_erasure(note)
+            await record_change(transaction, chosen.tenant, ChangeKind.ERASE, chosen.count, key=key, at=now())
             if receipt_of is not None:
                 await transaction.put_receipt(receipt_of(erasure))
 

@@ -41,10 +41,10 @@ class ErasureJobs:
     eraser: Eraser
     queue: WorkQueue
 
-    async def begin(self, chosen: ErasureSelection) -> Erasure:
+    async def begin(self, chosen: ErasureSelection, *, key: str | None = None) -> Erasure:
         """Record an erasure durably, and wake who works it off. Nothing is erased yet."""
         at = now()
-        erasure = await self.eraser.begin(chosen, lambda uid: _receipt(_begun(chosen, uid, at), at))
+        erasure = await self.eraser.begin(chosen, lambda uid: _receipt(_begun(chosen, uid, at), at), key=key)
         await self.queue.wake()
         return _begun(chosen, erasure, at)
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 
 from vicw_ingest.erasure.requests.service import erase
 from vicw_ingest.pipeline import IngestPorts
-from vicw_runtime.http import Gate, refusals, tenant_of
+from vicw_runtime.http import Gate, caller_of, refusals, tenant_of
 from vicw_shared.model.keys import Right
 from vicw_shared.wire.forget import EraseRequest, Erasure
 
@@ -24,6 +24,7 @@ def add_erasure_routes(router: APIRouter, ports: Callable[[], IngestPorts], gate
             of.erasures,
             max_items=of.limits.items,
             wait_seconds=of.settings.wait_seconds,
+            key=caller_of(http).key,
         )
         response.status_code = 202 if done.status == "running" else 200
         return done

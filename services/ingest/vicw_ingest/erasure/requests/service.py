@@ -21,7 +21,13 @@ _FIX = "Name items, user, person or context alone"
 
 
 async def erase(
-    request: EraseRequest, tenant: str, jobs: ErasureJobs, *, max_items: int, wait_seconds: float
+    request: EraseRequest,
+    tenant: str,
+    jobs: ErasureJobs,
+    *,
+    max_items: int,
+    wait_seconds: float,
+    key: str | None = None,
 ) -> Erasure:
     """Select, and begin to erase; return the erasure as it is when it is proven or the wait is over.
 
@@ -36,7 +42,7 @@ async def erase(
         raise StateConflictError("No item is by or about this person: `mentions` also erases items that mention it")
     if request.dry_run:
         return selected(chosen)
-    begun = await jobs.begin(chosen)
+    begun = await jobs.begin(chosen, key=key)
     assert begun.erasure is not None
     return await jobs.wait(tenant, begun.erasure, wait_seconds) if request.wait else begun
 
