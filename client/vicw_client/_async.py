@@ -18,6 +18,7 @@ from vicw_client.window.async_window import AsyncWindow
 from vicw_client.window.core import WindowCore
 from vicw_client.window.options import WindowOptions, read_options
 from vicw_shared.model.keys import Right
+from vicw_shared.wire.changes import AuditPage
 from vicw_shared.wire.entities import (
     Entity,
     EntityPage,
@@ -28,6 +29,7 @@ from vicw_shared.wire.entities import (
     RenameRequest,
     SplitRequest,
 )
+from vicw_shared.wire.forget import EraseRequest, Erasure
 from vicw_shared.wire.graph import GraphAnswer
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
 from vicw_shared.wire.keys import Key, Keys, MadeKey
@@ -82,6 +84,18 @@ class AsyncVicwClient:
         """Change single fields of an item; see `VicwClient.patch`."""
         query = {"context": context, "id": id}
         return await self._run(_protocol.patch(uid, query, fields, if_match, self._retry))
+
+    async def forget(self, request: EraseRequest | None = None, /, **fields: Any) -> Erasure:
+        """Erase for good; see `VicwClient.forget`."""
+        return await self._run(_protocol.forget(request, fields, self._retry))
+
+    async def erasure(self, uid: str) -> Erasure:
+        """Return the progress and the proof of an erasure, by its uid."""
+        return await self._run(_protocol.erasure(uid, self._retry))
+
+    async def audit(self, *, after: str | None = None, limit: int | None = None) -> AuditPage:
+        """Return a page of the record of changes; see `VicwClient.audit`."""
+        return await self._run(_protocol.audit({"after": after, "limit": limit}, self._retry))
 
     async def retrieve(self, request: RetrieveRequest | None = None, /, **fields: Any) -> RetrieveResponse:
         """Ask a question; see `VicwClient.retrieve`."""

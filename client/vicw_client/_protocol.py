@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import uuid
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -27,7 +27,9 @@ from vicw_client.errors import (
     UnexpectedAnswerError,
     VicwClientError,
 )
+from vicw_shared.wire.changes import AuditPage
 from vicw_shared.wire.entities import Entity, EntityPage, IdentityChange, MergeCandidatePage
+from vicw_shared.wire.forget import EraseRequest, Erasure
 from vicw_shared.wire.graph import GraphAnswer, GraphQuestion
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
 from vicw_shared.wire.keys import Key, Keys, MadeKey, NewKey
@@ -127,6 +129,22 @@ def patch(
     path = f"/items/{quote(uid, safe='')}" if uid is not None else f"/items{_query(query)}"
     send = Send("PATCH", path, _body(ItemPatch, None, fields), headers)
     return _parse(PatchedItem, (yield from _exchange(send, retry)))
+
+
+def forget(request: EraseRequest | None, fields: dict[str, Any], retry: Retry) -> Steps[Erasure]:
+    """Begin to erase for good. Not sent again after a lost connection: what it names may be gone by then."""
+    send = Send("POST", "/forget", _body(EraseRequest, request, fields), _JSON)
+    return _parse(Erasure, (yield from _exchange(send, replace(retry, attempts=1))))
+
+
+def erasure(uid: str, retry: Retry) -> Steps[Erasure]:
+    """Request the progress of an erasure."""
+    return _parse(Erasure, (yield from _exchange(Send("GET", f"/forget/{quote(uid, safe='')}"), retry)))
+
+
+def audit(query: Mapping[str, Any], retry: Retry) -> Steps[AuditPage]:
+    """Request a page of the record of changes."""
+    return _parse(AuditPage, (yield from _exchange(Send("GET", f"/audit{_query(query)}"), retry)))
 
 
 def retrieve(

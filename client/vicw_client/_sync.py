@@ -16,6 +16,7 @@ from vicw_client.window.core import WindowCore
 from vicw_client.window.options import WindowOptions, read_options
 from vicw_client.window.sync_window import Window
 from vicw_shared.model.keys import Right
+from vicw_shared.wire.changes import AuditPage
 from vicw_shared.wire.entities import (
     Entity,
     EntityPage,
@@ -26,6 +27,7 @@ from vicw_shared.wire.entities import (
     RenameRequest,
     SplitRequest,
 )
+from vicw_shared.wire.forget import EraseRequest, Erasure
 from vicw_shared.wire.graph import GraphAnswer
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
 from vicw_shared.wire.keys import Key, Keys, MadeKey
@@ -97,6 +99,22 @@ class VicwClient:
         """
         query = {"context": context, "id": id}
         return self._run(_protocol.patch(uid, query, fields, if_match, self._retry))
+
+    def forget(self, request: EraseRequest | None = None, /, **fields: Any) -> Erasure:
+        """Erase for good: an ``EraseRequest``, or its fields as keywords. Needs a key with the right ``erase``.
+
+        The answer is ``done`` with its proof, or ``running``: then ask `erasure` for it. Raises NotFoundError if
+        nothing is called so, ConflictError if several things are.
+        """
+        return self._run(_protocol.forget(request, fields, self._retry))
+
+    def erasure(self, uid: str) -> Erasure:
+        """Return the progress and the proof of an erasure, by its uid."""
+        return self._run(_protocol.erasure(uid, self._retry))
+
+    def audit(self, *, after: str | None = None, limit: int | None = None) -> AuditPage:
+        """Return a page of who changed and erased how much, the latest first. Needs a key with the right ``audit``."""
+        return self._run(_protocol.audit({"after": after, "limit": limit}, self._retry))
 
     def retrieve(self, request: RetrieveRequest | None = None, /, **fields: Any) -> RetrieveResponse:
         """Ask a question: a ``RetrieveRequest``, or its fields as keywords."""

@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 
 from support.api.tenant_isolation import (
+    CONTEXTS,
     GRAPH,
     IDENTITY,
     INGEST,
+    ITEM,
+    ITEMS,
     JOB,
     KEYS,
     KNOWLEDGE,
@@ -23,6 +26,9 @@ from support.api.tenant_isolation import (
 )
 from support.processes.platform import Platform
 
+READ = {RETRIEVE, ITEMS, ITEM, CONTEXTS, *GRAPH}
+"""The endpoints of the retrieval service."""
+
 pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
 
 
@@ -34,9 +40,9 @@ def test_tenants_are_isolated_on_every_endpoint(platform: Platform) -> None:
     ingest, retrieval = (closed[name].url for name in ("ingest", "retrieval"))
     written = {INGEST, JOB, RETRACT, PATCH, PATCH_BY_ID, KNOWLEDGE, *IDENTITY, *KEYS}
     assert endpoints(ingest) == {*written, *PROBES}, "a new endpoint is tried by two tenants, too"
-    assert endpoints(retrieval) == {RETRIEVE, *GRAPH, *PROBES}, "a new endpoint is tried by two tenants, too"
+    assert endpoints(retrieval) == {*READ, *PROBES}, "a new endpoint is tried by two tenants, too"
     urls = {probe: [ingest, retrieval] for probe in PROBES}
-    urls |= {endpoint: [retrieval] for endpoint in (RETRIEVE, *GRAPH)}
+    urls |= {endpoint: [retrieval] for endpoint in READ}
     urls |= {endpoint: [ingest] for endpoint in written}
     check_isolation(urls, (platform.key("--tenant", "ana"), platform.key("--tenant", "bob")), indexed=False)
 

@@ -158,3 +158,16 @@ def test_wrong_questions_name_the_field_and_the_fix(http: httpx.Client) -> None:
     assert refused(http, context="Other", cursor=cursor)[0][1].startswith("belongs to another listing")
     assert refused(http, context=CONTEXT, cursor=cursor, order="arrival")[0][0] == "cursor"
     assert refused(http, context=CONTEXT, cursor="nonsense")[0] == ("cursor", "is no cursor")
+
+
+def test_contexts_are_counted_without_what_a_viewer_may_not_see(http: httpx.Client) -> None:
+    def summary(**params: Any) -> dict[str, Any]:
+        page = http.get("/contexts", params={"prefix": CONTEXT, **params}).raise_for_status().json()
+        (context,) = page["contexts"]
+        return {name: context[name] for name in ("items", "labels", "first", "last", "passages")}
+
+    shown = {"items": 12, "labels": {"Event": 12}, "passages": 12}
+    times = {"first": "2026-01-01T10:00:00Z", "last": "2026-01-12T10:00:00Z"}
+    assert summary(viewer="Ben") == {**shown, **times}
+    assert summary()["items"] == 13
+    assert http.get("/contexts", params={"after": CONTEXT, "prefix": CONTEXT}).json() == {"contexts": [], "next": None}

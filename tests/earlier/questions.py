@@ -133,7 +133,7 @@ async def holdings_of(graph: Graph, vectors: VectorStore) -> dict[str, Any]:
             for receipt in await snapshot.receipts(tenant, after=None, limit=_ALL):
                 kind, _, job = receipt.key.partition(":")
                 if kind == "job":
-                    status = await job_status(job, tenant, graph.record, graph.outbox, graph.pending_extractions)
+                    status = await job_status(job, tenant, graph, graph.record, graph.outbox, graph.pending_extractions)
                     jobs[f"{tenant} {status.status}"] += 1
                 else:
                     jobs[f"{tenant} {receipt.key}"] += 1

@@ -13,8 +13,8 @@ HOMES = {
     "services/ingest/vicw_ingest/expiry": ("expir",),
 }
 """The folder of a feature, and parts of names that only modules of it may have."""
-ELSEWHERE = ("shared/vicw_stores/", "shared/vicw_shared/ports/", "shared/vicw_shared/model/")
-"""Adapters, ports, and what nodes of the graph hold."""
+ELSEWHERE = ("shared/vicw_stores/", *(f"shared/vicw_shared/{part}/" for part in ("ports", "model", "wire")))
+"""Adapters, ports, what nodes of the graph hold, and messages."""
 TWINS = {"embedded", "local", "offline", "online", "platform", "remote", "serving"}
 MODULES = [
     str(path.relative_to(ROOT))

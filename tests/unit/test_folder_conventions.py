@@ -17,7 +17,7 @@ SERVICE_FILES = {"__main__", "api", "app", "settings", "wiring", "worker"}
 OWN_FILES = {
     "bench": {"cli", "filling", "metrics", "report", "runs", "sets", "targets"},
     "embedding": {"fetch", "metrics"},
-    "english": {"agents", "causes", "cues", "extractor", "names", "noun_phrases"},
+    "english": {"agents", "aliases", "causes", "cues", "extractor", "names", "noun_phrases"},
     "ingest": {"commit", "pipeline", "telemetry"},
     "retrieval": {"pipeline", "ports"},
     "sleep": {"beat"},

@@ -16,11 +16,13 @@ from functools import cached_property
 from vicw_core.language.times.expressions import TimeExpression
 from vicw_core.language.times.reader import times_in
 from vicw_english.agents import agents_of, is_person
+from vicw_english.aliases import Alias, aliases_in, with_nicknames
 from vicw_english.causes import Cause, causes_in
 from vicw_english.names import Name, NameKind, names_in
 from vicw_english.noun_phrases import phrases_in
 from vicw_english.tagging.analysis import Analyst, Sentence, Word
 from vicw_shared.model import Label
+from vicw_shared.model.edges import ALIAS_OF
 from vicw_shared.model.extraction import (
     ITEM,
     PREVIOUS,
@@ -112,8 +114,15 @@ class _TextExtractor:
 
     def _extract_sentence(self, number: int, cause: Cause | None) -> Iterator[ExtractedRelation]:
         sentence = self._sentences[number]
-        names = {name: self._add_name(name, sentence.words) for name in names_in(sentence, self._words)}
+        found, aliases = list(names_in(sentence, self._words)), list[Alias]()
+        if not self._text_of(number).rstrip().endswith("?"):
+            found, aliases = with_nicknames(self._source.text, found)
+            aliases += aliases_in(self._source.text, sentence.span.start, found)
+        people = {name for one in aliases if one.is_person for name in (one.alias, one.name)}
+        names = {name: self._add_name(name, sentence.words, is_known_person=name in people) for name in found}
         mentioned = list(dict.fromkeys(names.values()))
+        for one in aliases:
+            yield ExtractedRelation(names[one.alias], ALIAS_OF, names[one.name] if one.name else SPEAKER, "rules:alias")
         time = self._times[number]
         # Beside a sentence with a time each other one counts: it is of the time of telling.
         if time is None and not _is_statement(sentence, names, is_sure=self._has_time):
@@ -131,10 +140,10 @@ class _TextExtractor:
             yield from (ExtractedRelation(event.key, "MENTIONS", key, "rules:name") for key in inside)
         yield from self._agents(sentence, names, events, statement)
 
-    def _add_name(self, name: Name, words: Sequence[Word]) -> str:
+    def _add_name(self, name: Name, words: Sequence[Word], *, is_known_person: bool) -> str:
         """Return the key of the entity with this name; within a text, one name is one entity."""
         kind, text = _SUBTYPES.get(name.kind), _normal_form(name)
-        guess = kind or ("person" if is_person(words, name.positions) else "name")
+        guess = kind or ("person" if is_known_person or is_person(words, name.positions) else "name")
         label = Label.CONCEPT if name.kind is NameKind.AMOUNT else Label.ENTITY
         return self._add_entity(text, label, kind, guess, name.span)
 

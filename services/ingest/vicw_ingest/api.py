@@ -8,13 +8,15 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Request, Response, Security
 
+from vicw_ingest.audit.api import add_audit_route
+from vicw_ingest.erasure.requests.api import add_erasure_routes
 from vicw_ingest.identity.api import add_entity_routes
 from vicw_ingest.knowledge.page_list import list_pages
 from vicw_ingest.patch.api import add_patch_routes
 from vicw_ingest.pipeline import IngestPorts, ingest
 from vicw_ingest.response.job_status import job_status
 from vicw_ingest.versions.retraction import retract
-from vicw_runtime.http import Gate, bearer_scheme, refusals, tenant_of
+from vicw_runtime.http import Gate, bearer_scheme, caller_of, refusals, tenant_of
 from vicw_shared.model.keys import Right
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
 from vicw_shared.wire.knowledge import KnowledgeQuery, KnownPages
@@ -46,7 +48,9 @@ def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
             str | None, Header(min_length=1, max_length=255, description="Makes a request safe to send twice")
         ] = None,
     ) -> IngestResponse:
-        outcome, is_findable = await ingest(request, tenant_of(http), ports(), idempotency_key=idempotency_key)
+        outcome, is_findable = await ingest(
+            request, tenant_of(http), ports(), idempotency_key=idempotency_key, key=caller_of(http).key
+        )
         response.status_code = 201 if is_findable else 202
         return outcome
 
@@ -60,7 +64,7 @@ def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
         operation_id="retract_items",
     )
     async def post_retract(request: RetractRequest, http: Request, response: Response) -> RetractResponse:
-        outcome, settled = await retract(request, tenant_of(http), ports())
+        outcome, settled = await retract(request, tenant_of(http), ports(), key=caller_of(http).key)
         response.status_code = 200 if settled else 202
         return outcome
 
@@ -72,7 +76,10 @@ def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
         operation_id="get_job",
     )
     async def get_job(job: str, http: Request) -> JobStatus:
-        return await job_status(job, tenant_of(http), ports().record, ports().outbox, ports().pending_extractions)
+        stores = ports()
+        return await job_status(
+            job, tenant_of(http), stores.graph, stores.record, stores.outbox, stores.pending_extractions
+        )
 
     @router.get(
         "/knowledge",
@@ -85,5 +92,7 @@ def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
         return await list_pages(ports().graph, tenant_of(http), query)
 
     add_patch_routes(router, ports)
+    add_erasure_routes(router, ports, gate)
+    add_audit_route(router, ports, gate)
     add_entity_routes(router, ports)
     return router

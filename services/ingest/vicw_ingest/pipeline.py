@@ -23,10 +23,13 @@ from datetime import timedelta
 import structlog
 from prometheus_client import Counter
 
+from vicw_core.changes import ChangeKind, record_change
 from vicw_core.language.times.date_order import shown_order
 from vicw_ingest.check.service import check, check_patches
 from vicw_ingest.commit import Committed, ReceiptKeys, commit
 from vicw_ingest.dedup.detector import find_duplicates, without_duplicates
+from vicw_ingest.erasure.eraser import Eraser
+from vicw_ingest.erasure.jobs import ErasureJobs
 from vicw_ingest.extraction import extractor
 from vicw_ingest.extraction.item_text import domain_of, text_of
 from vicw_ingest.index.backpressure import Backpressure
@@ -57,7 +60,7 @@ from vicw_shared.ports import (
 from vicw_shared.settings import IngestSettings, LimitSettings
 from vicw_shared.settings.concerns import DAY_FIRST
 from vicw_shared.uids import context_uid
-from vicw_shared.wire.ingest import Extract, IngestRequest, IngestResponse
+from vicw_shared.wire.ingest import Extract, IngestRequest, IngestResponse, ItemStatus
 
 _log = structlog.get_logger()
 ITEMS = Counter("vicw_ingest_items_total", "Items accepted, by outcome", ["status"])
@@ -84,6 +87,7 @@ class IngestPorts:
     limits: LimitSettings
     settings: IngestSettings
     extractor: Extractor | None
+    erasures: ErasureJobs
     model: ExtractionBackend | None = None
 
     @property
@@ -103,9 +107,13 @@ class IngestPorts:
         *,
         extractor: Extractor | None,
         queue: WorkQueue | None = None,
+        erasure_queue: WorkQueue | None = None,
         model: ExtractionBackend | None = None,
     ) -> IngestPorts:
-        """Return the ports over one graph. Without a ``queue``, requests wake the indexer directly."""
+        """Return the ports over one graph. Without a ``queue``, requests wake the indexer directly.
+
+        ``erasure_queue`` wakes who works off erasures; without one they are only recorded.
+        """
         return cls(
             graph=graph,
             record=graph.record,
@@ -118,6 +126,7 @@ class IngestPorts:
             limits=limits,
             settings=settings,
             extractor=extractor,
+            erasures=ErasureJobs(Eraser(graph, indexer.indexes, registry), erasure_queue or indexer),
             model=model,
         )
 
@@ -137,10 +146,12 @@ async def ingest(
     *,
     idempotency_key: str | None = None,
     expected: Sequence[int] | None = None,
+    key: str | None = None,
 ) -> tuple[IngestResponse, bool]:
     """Store a request's items. Return their outcome and whether /retrieve already finds them all.
 
     ``expected``: versions that the stored item may have that the only item of the request is merged into; None: any.
+    ``key``: the id of the caller's key, for the record of changes.
     Everything is durable when this returns. Secrets are masked before any use of the request, including its
     fingerprint: not even the hash of a secret is stored. Raises InvalidInputError, VersionMismatchError,
     StateConflictError, OverloadedError or StorageFullError (nothing was stored), or UnavailableError.
@@ -155,14 +166,14 @@ async def ingest(
     for _ in range(_MERGES):
         merged = await merge_items(request, tenant, ports.graph, receipts.now, expected)
         try:
-            return await store_whole_items(merged, masked, tenant, receipts, ports)
+            return await store_whole_items(merged, masked, tenant, receipts, ports, key)
         except ChangedMeanwhileError:
             continue
     raise StateConflictError("Other requests keep changing the same items: send the patch again")
 
 
 async def store_whole_items(
-    merged: Merged, masked: Masked, tenant: str, receipts: ReceiptKeys, ports: IngestPorts
+    merged: Merged, masked: Masked, tenant: str, receipts: ReceiptKeys, ports: IngestPorts, key: str | None
 ) -> tuple[IngestResponse, bool]:
     """Store the items of a request that has no patches any more, as ``ingest`` does.
 
@@ -189,7 +200,13 @@ async def store_whole_items(
         if (replayed := await receipts.replayed(transaction)) is not None:
             return replayed
         plan = await plan_write(given, ports.plan_rules, transaction)
-        return await commit(plan, receipts, transaction, ports.registry, masked=masked, pending=pending)
+        committed = await commit(plan, receipts, transaction, ports.registry, masked=masked, pending=pending)
+        updated = [n for n, item in enumerate(committed.response.items) if item.status is ItemStatus.UPDATED]
+        patched = sum(request.items[n].merge for n in updated)
+        for kind, count in ((ChangeKind.PATCH, patched), (ChangeKind.UPDATE, len(updated) - patched)):
+            if count:
+                await record_change(transaction, tenant, kind, count, key=key, at=receipts.now)
+        return committed
 
     with ingesting("commit"):
         committed = await ports.graph.write(tenant, request.context, plan_and_commit)
@@ -197,7 +214,7 @@ async def store_whole_items(
     for item in committed.response.items:
         ITEMS.labels(item.status.value).inc()
     response, is_findable = await _index(committed, request, tenant, receipts, ports)
-    return await with_wishes(response, request, tenant, ports.graph), is_findable
+    return await with_wishes(response, tenant, ports.graph), is_findable
 
 
 async def _domain(request: IngestRequest, tenant: str, graph: GraphStore) -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import structlog
 
 from vicw_core.background import start_background_task
 from vicw_core.index.conversion import WordConversion
 from vicw_ingest.erasure.eraser import Eraser
+from vicw_ingest.erasure.jobs import ErasureWorker
+from vicw_ingest.erasure.proof import FinishedErasure
+from vicw_ingest.erasure.service import WAIT_SECONDS, Forgetting
 from vicw_ingest.eviction.service import Eviction
 from vicw_ingest.expiry.service import Expiry
 from vicw_ingest.index.service import Indexer
@@ -18,9 +23,10 @@ from vicw_ingest.settings import IngestServiceSettings
 from vicw_runtime.background_throttle import RemoteLoadThrottle, throttled
 from vicw_runtime.model_servers.openai_language import open_language_model
 from vicw_runtime.platform.wiring import PlatformWiring
-from vicw_runtime.queue.celery_queue import EXTRACT, EXTRACT_QUEUE, CeleryQueue
+from vicw_runtime.queue.celery_queue import EXTRACT, EXTRACT_QUEUE, FORGET, CeleryQueue
 from vicw_runtime.throttled_indexes import throttled_indexes
 from vicw_shared.extensions import NOTHING_EXTRACTED, load_extractor
+from vicw_shared.progress import Progress
 
 _log = structlog.get_logger()
 
@@ -36,9 +42,11 @@ class IngestWiring(PlatformWiring):
         self.ports: IngestPorts
         self.expiry: Expiry
         self.queue = CeleryQueue(settings.redis)
+        self.erasure_queue = CeleryQueue(settings.redis, task=FORGET, shared=True)
         self.extractor: PendingExtractor | None = None
         self._everything = everything
         self._stack.push_async_callback(self.queue.close)
+        self._stack.push_async_callback(self.erasure_queue.close)
 
     async def _build(self) -> None:
         engines = self.engines
@@ -59,6 +67,7 @@ class IngestWiring(PlatformWiring):
             self.settings.ingest,
             extractor=load_extractor(self.settings.ingest.extractor),
             queue=self.queue,
+            erasure_queue=self.erasure_queue,
             model=self._open_model(),
         )
 
@@ -66,6 +75,24 @@ class IngestWiring(PlatformWiring):
         """Return the service that erases items of tenants over their limit."""
         graph = self.engines.graph
         return Eviction(graph, Eraser(graph, self.engines.indexes, self.registry), self.queue)
+
+    def erasure_worker(self) -> ErasureWorker:
+        """Return what works off erasures. The engines are servers: their own files are out of reach."""
+
+        async def run_all(progress: Progress) -> list[FinishedErasure]:
+            eraser = replace(self.ports.erasures.eraser, on_progress=lambda erased: progress("erasing", erased, 0))
+            forgetting = Forgetting(
+                eraser=eraser,
+                index_queued=self.queue.wake,
+                files=None,
+                mirror=None,
+                wait_seconds=WAIT_SECONDS,
+                progress=progress,
+            )
+            _, finished = await forgetting.forget([])
+            return finished
+
+        return ErasureWorker(self.engines.graph, run_all, files=False)
 
     def _open_model(self) -> ExtractionBackend | None:
         settings = self.settings

@@ -19,5 +19,10 @@ app = Worker(
     "vicw_ingest",
     _settings,
     lambda: IngestWiring(_settings, everything=True),
-    ["vicw_ingest.eviction.tasks", "vicw_ingest.index.tasks", "vicw_ingest.llm_queue.tasks"],
+    [
+        "vicw_ingest.erasure.tasks",
+        "vicw_ingest.eviction.tasks",
+        "vicw_ingest.index.tasks",
+        "vicw_ingest.llm_queue.tasks",
+    ],
 )

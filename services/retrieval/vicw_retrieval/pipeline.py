@@ -8,6 +8,7 @@ Each stage takes frozen inputs, and returns a frozen result that the next ones t
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import structlog
@@ -20,6 +21,7 @@ from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.profile.service import PROFILE
 from vicw_retrieval.refine.pipeline import TIME, RefinedItems, refine
 from vicw_retrieval.relevance.judge import Relevance, judge, relevance_line
+from vicw_retrieval.relevance.word_share import covered_share
 from vicw_retrieval.request.engines import Deadline, bounded, cached_graph
 from vicw_retrieval.request.payload_fallback import payload_graph
 from vicw_retrieval.request.stages import StageRun, name_sizes, require_within_limits
@@ -44,6 +46,7 @@ from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 _log = structlog.get_logger()
 _AMONG, _AMONG_OF_VIEWER = 256, 4096
 """Edges per node and spread from which the heaviest are chosen, in stores that do not sort them."""
+RELEVANCE = "relevance"
 DEGRADED = Counter("vicw_retrieve_degraded_total", "Answers that were returned in degraded mode", ["part"])
 BOUNDED = Counter("vicw_retrieve_bounded_total", "Answers in which a stage reached VICW_RETRIEVAL_HOP_EDGES", ["stage"])
 RESULTS = Histogram("vicw_retrieve_results", "Results of an answer", buckets=(0, 1, 2, 5, 10, 20, 50, 100, 200))
@@ -124,13 +127,24 @@ async def _answer(
             time = analyse_time(request.query, asked_at, day_first=day_first)
     found = await find_items(request, scope, time, ports, stages)
     refined = await refine(request, scope, found, time, ports, stages)
-    with stages.timed("relevance"):
-        judged = judge(request.query, refined.top, found.wave, refined.time, ports.calibration, stages.degraded)
+    judged = await _judge(request, found, refined, ports, stages)
     if refined.is_profile:
         judged = judged.sure_of({one.key for one in refined.top if PROFILE in one.boosts})
     top = judged.least(refined.top, request.min_relevance)
     expanded = await expand_results(request, scope, top, refined.associates, ports, stages, again=again)
     return await _synthesize(request, scope, found, refined, judged, expanded, ports, stages)
+
+
+async def _judge(
+    request: RetrieveRequest, found: FoundItems, refined: RefinedItems, ports: RetrievalPorts, stages: StageRun
+) -> Relevance:
+    """Return how likely the results are evidence. What they cover is read if the constants, or the caller, ask."""
+    covered = 0.0
+    if ports.words is None and ("covered" in ports.calibration.answer.weights or request.explain):
+        with stages.run(RELEVANCE):
+            async with asyncio.timeout(ports.deadline.extra_seconds(ports.settings.channel_ms)):
+                covered = await covered_share(found.wave, found.candidates, found.similarity)
+    return judge(request.query, refined.top, found.wave, refined.time, ports.calibration, stages.degraded, covered)
 
 
 async def _synthesize(

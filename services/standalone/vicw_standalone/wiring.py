@@ -11,6 +11,8 @@ import structlog
 from vicw_core.archive.import_marker import require_no_import
 from vicw_core.background import in_thread
 from vicw_embedding.process.supervisor import EmbeddingProcess
+from vicw_ingest.erasure.jobs import ErasureWorker
+from vicw_ingest.erasure.proof import FinishedErasure
 from vicw_ingest.expiry.service import Expiry
 from vicw_ingest.index.service import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of
@@ -25,6 +27,7 @@ from vicw_shared.clock import now
 from vicw_shared.errors import StorageFullError
 from vicw_shared.extensions import NOTHING_EXTRACTED, load_extractor, load_registries
 from vicw_shared.ports import Embedder, ModelIdentity, VectorStore
+from vicw_shared.progress import Progress
 from vicw_sleep.mirror.service import Mirror
 from vicw_sleep.reconcile.receipts import forget_receipts
 from vicw_sleep.reindex.background import BackgroundReindexing
@@ -89,6 +92,7 @@ class Standalone:
         self._index_lock = asyncio.Lock()
         self._first_model: ModelIdentity
         self._ingest: IngestPorts
+        self._erasures: ErasureWorker
 
     async def open(self, *, half: bool = False) -> None:
         """Open everything, with the model loaded, or nothing.
@@ -159,6 +163,7 @@ class Standalone:
         self._read_path.open(self._stack)
         self._model = await open_language_model(self.settings.llm, self._stack)
         self.extractor = open_extractor(self.graph, self._model, self.registry, self.settings, self._stack)
+        self._erasures = ErasureWorker(self.graph, self._erase_all, files=True)
         self._ingest = IngestPorts.of(
             self.graph,
             self.indexer,
@@ -166,6 +171,7 @@ class Standalone:
             self.settings.limits,
             self.settings.ingest,
             extractor=load_extractor(self.settings.ingest.extractor),
+            erasure_queue=self._erasures,
             model=ExtractionBackend(self.extractor, self.extractor) if self.extractor is not None else None,
         )
         self.index_engine = EdgeIndexes(
@@ -189,6 +195,7 @@ class Standalone:
             JobRunner(self.graph.archive, self._job_work),
             uses=self._read_path.uses,
             extractor=self.extractor,
+            erasures=self._erasures,
         )
         self._stack.push_async_callback(self._background.close)
         self.gate.open()
@@ -275,6 +282,13 @@ class Standalone:
             files=EmbeddedFiles(self.data_dir.path, self.graph, self.folders),
             mirror=Mirror.of(self.graph, self.settings.mirror),
         )
+
+    async def _erase_all(self, progress: Progress) -> list[FinishedErasure]:
+        from vicw_ingest.erasure.api import forgetting_of  # slow to import, and seldom needed
+
+        await self.open_index()
+        _, finished = await forgetting_of(self.memory(), progress).forget([])
+        return finished
 
     async def _index_queued(self) -> None:
         await self.indexer.drain(seconds=_INDEX_SECONDS)

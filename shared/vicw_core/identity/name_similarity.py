@@ -16,7 +16,7 @@ from rapidfuzz import fuzz, process
 
 from vicw_shared.text import fold_case
 
-SAME, ACCENTS, ORDER, INITIALS, PART, OTHER_SUBTYPE, EITHER = 1.0, 0.98, 0.95, 0.85, 0.7, 0.75, 0.5
+SAME, ACCENTS, ORDER, STATED, INITIALS, PART, OTHER_SUBTYPE, EITHER = 1.0, 0.98, 0.95, 0.9, 0.85, 0.7, 0.75, 0.5
 _MIN_LETTERS = 5
 """Minimum letters of a name for comparison by spelling: in shorter names, one letter makes a different name."""
 _ACCENTS = frozenset(map(chr, range(0x300, 0x370)))
@@ -62,14 +62,14 @@ class Pair:
     spelt: bool = False
 
 
-def pairs_of(names: Sequence[EntityName], threshold: float | None) -> list[Pair]:
-    """Return each pair of entities that may be the same, with its best score, best first.
+def pairs_of(names: Sequence[EntityName], threshold: float | None, stated: Iterable[Pair] = ()) -> list[Pair]:
+    """Return each pair of entities that may be the same, those ``stated`` among them, with its best score, best first.
 
     Pairs by spelling alone need a similarity of at least ``threshold``; None skips this slow comparison.
     """
     best: dict[tuple[int, int], Pair] = {}
     spelt = _by_spelling(names, threshold) if threshold is not None else ()
-    for pair in (*_by_rules(names), *spelt):
+    for pair in (*stated, *_by_rules(names), *spelt):
         if pair.entities not in best or pair.score > best[pair.entities].score:
             best[pair.entities] = pair
     return sorted(best.values(), key=lambda pair: (-pair.score, pair.entities))

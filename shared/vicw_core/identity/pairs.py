@@ -7,15 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from vicw_core.graph.canonical import DISTINCT_FROM, canonical
-from vicw_core.identity.name_similarity import EntityName, Pair, pairs_of
-from vicw_shared.model import Node
-from vicw_shared.model.edges import IS_PERSON
+from vicw_core.identity.name_similarity import STATED, EntityName, Pair, pairs_of
+from vicw_shared.model import Label, Node
+from vicw_shared.model.edges import ALIAS_OF, IS_PERSON
 from vicw_shared.model.knowledge import is_knowledge
 from vicw_shared.ports import Direction, GraphStore, NamedNodes
 from vicw_shared.text import fold_case
 
 _PAGE = 1000
 _MAX_EDGES = 1000
+_MAX_ALIASES = 20
 type Place = tuple[str, str]
 """End of a page of names: a case-folded name and a uid."""
 
@@ -69,8 +70,10 @@ async def pairs_among(
     order = list(dict.fromkeys(canonical_uids.values()))
     by_uid = {node.uid: node for node in nodes}
     by_uid |= await graph.nodes(tenant, [uid for uid in order if uid not in by_uid])
-    names = list(_entity_names(nodes, canonical_uids, by_uid, {uid: number for number, uid in enumerate(order)}))
-    pairs = await asyncio.to_thread(pairs_of, names, threshold)
+    numbers = {uid: number for number, uid in enumerate(order)}
+    names = list(_entity_names(nodes, canonical_uids, by_uid, numbers))
+    stated = await _stated_pairs(graph, tenant, nodes, canonical_uids, numbers)
+    pairs = await asyncio.to_thread(pairs_of, names, threshold, stated)
     distinct = await _distinct_pairs(graph, tenant, pairs, order, canonical_uids)
     numbered = [(pair, [order[index] for index in pair.entities]) for pair in pairs]
     return [
@@ -90,6 +93,23 @@ def _entity_names(
         entity = canonical_nodes.get(canonical_uids[node.uid], node)
         for name in (node.name, *node.aliases):
             yield EntityName(numbers[canonical_uids[node.uid]], entity.label, fold_case(entity.subtype), name)
+
+
+async def _stated_pairs(
+    graph: GraphStore,
+    tenant: str,
+    nodes: Sequence[Node],
+    canonical_uids: Mapping[str, str],
+    numbers: Mapping[str, int],
+) -> list[Pair]:
+    """Return the pairs of which a text says that one is another name of the other."""
+    uids = [node.uid for node in nodes if node.label is Label.ENTITY]
+    aliases = await graph.expand(tenant, uids, [(ALIAS_OF, Direction.OUT)], _MAX_ALIASES) if uids else []
+    stated = set[tuple[int, int]]()
+    for edge in (one.edge for one in aliases if one.edge.target in canonical_uids):
+        first, second = sorted(numbers[canonical_uids[uid]] for uid in (edge.source, edge.target))
+        stated.add((first, second))
+    return [Pair(pair, STATED, "a text says that both are one") for pair in sorted(stated) if pair[0] != pair[1]]
 
 
 async def _distinct_pairs(

@@ -79,13 +79,18 @@ def encode_query(text: str) -> SparseVector:
     return SparseVector(tuple(weights), tuple(weights.values()))
 
 
-def ceiling(weighted: SparseVector, query: SparseVector) -> float:
-    """Return the score that a text with all words of a query comes near, the more often it has them.
+def word_weights(weighted: SparseVector, query: SparseVector) -> dict[int, float]:
+    """Return the IDF of each word of a query: of its stems, not of their forms in other languages.
 
-    ``weighted`` is the ``query`` with its terms' IDF. Forms in other languages do not count: a text has one of them.
+    ``weighted`` is the ``query`` with its terms' IDF.
     """
-    pairs = zip(weighted.values, query.values, strict=True)
-    return (K1 + 1) * sum(weight for weight, plain in pairs if plain > FORM_WEIGHT)
+    terms = zip(weighted.indices, weighted.values, query.values, strict=True)
+    return {term: weight for term, weight, plain in terms if plain > FORM_WEIGHT}
+
+
+def ceiling(words: Mapping[int, float]) -> float:
+    """Return the score that a text with all ``words`` of a query (``word_weights``) comes near."""
+    return (K1 + 1) * sum(words.values())
 
 
 def question_terms(text: str) -> tuple[int, ...]:

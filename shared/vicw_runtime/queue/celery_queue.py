@@ -26,6 +26,7 @@ from vicw_shared.telemetry.spans import SpanRole, span, trace_headers
 
 INDEX = "vicw.ingest.index"
 EVICT = "vicw.ingest.evict"
+FORGET = "vicw.ingest.forget"
 EXTRACT = "vicw.extract.read"
 RECONCILE = "vicw.sleep.reconcile"
 WATCH = "vicw.sleep.watch"
@@ -136,9 +137,13 @@ class CeleryQueue:
     for some seconds after a failed one: the workers also poll.
     """
 
-    def __init__(self, settings: RedisSettings, *, task: str = INDEX, queue: str = INGEST_QUEUE) -> None:
+    def __init__(
+        self, settings: RedisSettings, *, task: str = INDEX, queue: str = INGEST_QUEUE, shared: bool = False
+    ) -> None:
+        """``shared``: messages of other tasks wait in the queue, too, so each wake-up is sent."""
         self._task = task
         self._queue = queue
+        self._shared = shared
         self._app = make_celery("vicw", settings)
         self._redis = connect(settings)
         self._timeout = settings.timeout_seconds
@@ -159,7 +164,7 @@ class CeleryQueue:
                     await asyncio.wait({sent})
 
     def _send(self, headers: dict[str, Any]) -> None:
-        if not waiting(self._redis, self._queue):
+        if self._shared or not waiting(self._redis, self._queue):
             self._app.send_task(self._task, headers=headers, retry=False, expires=EXPIRES_SECONDS)
 
     def _done(self, sent: asyncio.Future[None]) -> None:

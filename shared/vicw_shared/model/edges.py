@@ -21,6 +21,8 @@ SOURCE_ITEM = "item"
 DESCRIPTION = "description"
 """Property of a MENTIONS edge: how the item describes the entity."""
 IS_PERSON = "IS_PERSON"
+ALIAS_OF = "ALIAS_OF"
+"""A text says that the source is another name of the target. It proposes a merge, and is none."""
 AUTO_TAGGED = "AUTO_TAGGED"
 """A tag that the sleep cycle added. Filters, payloads and indexed text use TAGGED alone."""
 IN_PAYLOAD = frozenset({"ABOUT", "TAGGED", AUTO_TAGGED})
@@ -178,6 +180,7 @@ CORE_TYPES: tuple[EdgeType, ...] = (
     ),
     EdgeType("IS_PERSON", Category.IDENTITY, _pairs("N", "N"), 1.0),
     EdgeType("MERGED_INTO", Category.IDENTITY, _pairs("N", "N") | _pairs("C", "C"), 1.0),
+    EdgeType(ALIAS_OF, Category.IDENTITY, _pairs("N", "N"), 0.7),
     EdgeType("DISTINCT_FROM", Category.IDENTITY, _pairs("N", "N") | _pairs("C", "C"), 0.1),
     EdgeType("HAS_RELATIONSHIP", Category.IDENTITY, _pairs("N", "N"), 0.7),
     EdgeType("BELONGS_TO", Category.STRUCTURAL, _pairs(_CONTENT + "K", "X"), 0.1, OnConsolidate.DROP),

@@ -19,13 +19,16 @@ _PREFIX = "vicw"
 
 
 class Right(StrEnum):
-    """A right. ``admin`` is for operators: metrics, and operations that show nothing of what is stored.
+    """A right. ``erase`` is to erase from the key's own tenant for good, ``audit`` to read its record of changes.
 
-    It includes no other. Over ``/keys`` a key hands on only what it has.
+    ``admin`` is for operators: metrics, and operations that show nothing of what is stored. None includes another. Over
+    ``/keys`` a key hands on only what it has.
     """
 
     INGEST = "ingest"
     RETRIEVE = "retrieve"
+    ERASE = "erase"
+    AUDIT = "audit"
     ADMIN = "admin"
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
-from vicw_shared.model import Node
+from vicw_shared.model import Label, Node
 from vicw_shared.ports.item_filter import EVERY, ItemCondition
 from vicw_shared.ports.scope import Scope
 
@@ -44,8 +45,32 @@ class ItemQuery:
     after: Place | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ContextPart:
+    """The live items of one domain and label in a context: how many, told from ``first`` to ``last``.
+
+    ``passages`` prove them, with so many characters of text.
+    """
+
+    context: str
+    domain: str
+    label: Label
+    items: int
+    first: datetime
+    last: datetime
+    passages: int
+    chars: int
+
+
 class ItemListing(Protocol):
-    """Lists items."""
+    """Lists and counts items."""
+
+    async def context_parts(self, scope: Scope) -> list[ContextPart]:
+        """Return the counts of the live items in a scope, as ``list_items`` would list them.
+
+        Ordered by context, domain and label. This reads all of them.
+        """
+        ...
 
     async def list_items(self, query: ItemQuery, limit: int) -> list[Node]:
         """Return the first ``limit`` items of a query, in its order.

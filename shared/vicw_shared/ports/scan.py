@@ -144,7 +144,7 @@ class NamedNodes(Scan[Node, tuple[str, str]]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steps(Scan[MaintenanceStep, MaintenanceStep]):
-    """Maintenance steps of one task or all, of one tenant or all, the latest first."""
+    """Maintenance steps of one task or all but AUDIT, of one tenant or all, the latest first."""
 
     tenant: str | None = None
     task: str | None = None

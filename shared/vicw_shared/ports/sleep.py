@@ -11,6 +11,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+AUDIT = "audit"
+"""Task of the record of callers' changes, which is no maintenance: only a scan of this task finds it."""
+
 
 class Outcome(StrEnum):
     """Outcome of a step."""

@@ -223,6 +223,9 @@ class IngestSettings(BaseSettings):
     receipt_hours: float = Field(
         168.0, gt=0, le=100_000, description="Time for which an Idempotency-Key and a job are kept, in hours"
     )
+    audit_days: float = Field(
+        365.0, gt=0, le=36_500, description="Time for which the record of changes is kept (GET /audit), in days"
+    )
     hub_edges: int = Field(
         2000,
         gt=0,
@@ -265,6 +268,10 @@ class IngestSettings(BaseSettings):
     def receipts_before(self, instant: datetime) -> datetime:
         """Return the time before which receipts were created that are removed at ``instant``."""
         return instant - timedelta(hours=self.receipt_hours)
+
+    def audit_before(self, instant: datetime) -> datetime:
+        """Return the time before which changes were recorded that are forgotten at ``instant``."""
+        return instant - timedelta(days=self.audit_days)
 
     @property
     def max_backlog_of_tenant(self) -> int:

@@ -14,6 +14,9 @@ DEFAULT_BUDGET_CHARS = 8000
 NOTHING_OF = "Nothing is known of "
 """Beginning of a line before the results: nothing is known of what is asked, or of the time that it names."""
 UNSURE_LINE = "Unsure: perhaps nothing here answers the question."
+AMBIGUOUS_LINE = "The question fits several domains ({domains}): the results of each stand apart."
+DOMAIN_HEADING = "In {domain}:"
+"""Line before the results of a domain of which the ambiguous line tells."""
 PENDING_LINE = "Some memories are not indexed yet and may be missing here."
 _PLACEHOLDERS = frozenset(
     {"rank", "head", "id", "speaker", "date", "context", "domain", "flow", "kind", "name", "text"}

@@ -301,9 +301,7 @@ class IngestedItem(Message):
         "null if none is configured",
     )
     sources: tuple[RepeatedItem, ...] = Field((), description="Stored items that it repeats")
-    forget: ForgetWish | None = Field(
-        None, description="What it asks to forget; null if it does not, and in the result of a job"
-    )
+    forget: ForgetWish | None = Field(None, description="What it asks to forget; null if it does not")
     links: tuple[LinkProblem, ...] = Field((), description="Of a page: its broken links. Later pages may resolve them")
 
 

@@ -175,3 +175,45 @@ class ItemDetails(ListedItem):
     versions: tuple[ItemVersion, ...] = Field((), description="Its versions, the latest first")
     consolidated_into: str | None = Field(None, description="Uid of the item that stands for it since consolidation")
     consolidates: tuple[str, ...] = Field((), description="Uids of the items that it stands for")
+
+
+class ContextsQuery(ViewerQuery):
+    """Which contexts are listed."""
+
+    prefix: Id | None = Field(None, description="Start of their names, in its exact spelling")
+    after: Id | None = Field(None, description="The `next` of the page before")
+    limit: Annotated[int, Field(ge=1, le=MAX_PAGE, description="Contexts of a page")] = 100
+
+
+_CONTEXT: JsonDict = {
+    "context": "Fantasy Novel",
+    "items": 2,
+    "labels": {"Event": 2},
+    "domains": {"creative": 2},
+    "first": "2026-01-19T10:00:00Z",
+    "last": "2026-01-20T10:00:00Z",
+    "passages": 2,
+    "chars": 150,
+}
+
+
+class ContextSummary(Message):
+    """What a context holds, as far as the viewer may see it: live items, and their text."""
+
+    context: str
+    items: int
+    labels: dict[str, int] = Field(description="Items by label")
+    domains: dict[str, int] = Field(description="Items by domain")
+    first: Timestamp = Field(description="When the first of them was told")
+    last: Timestamp = Field(description="When the last of them was told")
+    passages: int
+    chars: int = Field(description="Characters of the passages")
+
+
+class ContextPage(Message):
+    """Contexts with a visible item, by name. ``next`` is the ``after`` of the next page, null at the end."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"contexts": [_CONTEXT], "next": None}]})
+
+    contexts: tuple[ContextSummary, ...]
+    next: str | None = None

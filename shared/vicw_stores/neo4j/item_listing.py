@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from vicw_core.filters.order import listing_place, single_context
-from vicw_shared.model import Node
-from vicw_shared.ports.item_listing import ItemQuery
+from vicw_shared.clock import from_us
+from vicw_shared.model import Label, Node
+from vicw_shared.ports import Scope
+from vicw_shared.ports.item_listing import ContextPart, ItemQuery
 from vicw_stores.conditions import listing_conditions
 from vicw_stores.neo4j.cypher import item_listing as cypher
 from vicw_stores.neo4j.cypher.item_filter import Bindings, condition_of
@@ -48,3 +50,23 @@ async def _items(run: RunStatement, query: ItemQuery, limit: int, *, live: bool)
         if len(found) >= limit:
             break
     return found
+
+
+async def read_context_parts(run: RunStatement, scope: Scope) -> list[ContextPart]:
+    """Return the counts of the live items in a scope."""
+    values = Bindings(tenant=scope.tenant, listed=listed(scope.tenant, live=True))
+    scoped = scope_condition(listing_conditions(scope, retired=False), values)
+    rows = await run(cypher.context_parts(f"i.tenant = $tenant AND ({scoped})"), **values)
+    return [
+        ContextPart(
+            row["context"],
+            row["domain"],
+            Label(row["label"]),
+            row["items"],
+            from_us(row["first"]),
+            from_us(row["last"]),
+            row["passages"],
+            row["chars"],
+        )
+        for row in rows
+    ]

@@ -14,6 +14,7 @@ from vicw_shared.errors import RetryableError
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.model.names import UNCOUNTED
 from vicw_shared.ports import (
+    ContextPart,
     GraphTransaction,
     ItemQuery,
     ItemRef,
@@ -36,7 +37,7 @@ from vicw_stores.neo4j.cypher import text as full_text
 from vicw_stores.neo4j.database import Neo4jDatabase, RunStatement
 from vicw_stores.neo4j.erasure import Neo4jErasures
 from vicw_stores.neo4j.hops import find_neighbours, find_weighted_neighbours
-from vicw_stores.neo4j.item_listing import list_items
+from vicw_stores.neo4j.item_listing import list_items, read_context_parts
 from vicw_stores.neo4j.items import find_by_text_key, find_item_views
 from vicw_stores.neo4j.key_ring import Neo4jKeyRing
 from vicw_stores.neo4j.keys import EdgeTypes, item_key, tenant_key
@@ -204,6 +205,9 @@ class Neo4jGraphStore(Neo4jScans):
 
     async def list_items(self, query: ItemQuery, limit: int) -> list[Node]:
         return await list_items(self._database.read, query, limit)
+
+    async def context_parts(self, scope: Scope) -> list[ContextPart]:
+        return await read_context_parts(self._database.wait, scope)
 
     async def contexts(self, tenant: str) -> list[Node]:
         rows = await self._database.read(nodes.CONTEXTS, tenant_key=tenant_key(tenant), tenant=tenant)

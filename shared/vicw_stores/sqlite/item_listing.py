@@ -6,8 +6,10 @@ import sqlite3
 from collections.abc import Iterator
 
 from vicw_core.filters.order import listing_place, single_context
-from vicw_shared.model import Node
-from vicw_shared.ports.item_listing import ItemOrder, ItemQuery, Place
+from vicw_shared.clock import from_us
+from vicw_shared.model import Label, Node
+from vicw_shared.ports import Scope
+from vicw_shared.ports.item_listing import ContextPart, ItemOrder, ItemQuery, Place
 from vicw_stores.conditions import listing_conditions
 from vicw_stores.sqlite.full_text import scope_clause
 from vicw_stores.sqlite.item_filter import KEYS, clause_of
@@ -20,6 +22,10 @@ _KEY = {
     ItemOrder.IMPORTANCE: KEYS["importance"],
 }
 _TIE = "ifnull(arrival, 0)"
+_PROOF = (
+    "(SELECT {} FROM edge e JOIN node k ON k.pk = e.target WHERE e.source = i.pk AND e.type = 'EVIDENCED_BY' "
+    "AND k.label = 'Chunk')"
+)
 
 
 def list_items(connection: sqlite3.Connection, query: ItemQuery, limit: int) -> list[Node]:
@@ -73,3 +79,19 @@ def _behind(key: str, after: Place | None, *, descending: bool) -> Iterator[tupl
     yield f"{tie} = ? AND i.uid {beyond} ?", (after.key, after.arrival, pack(after.uid)), order[2:]
     yield f"{tie} {beyond} ?", (after.key, after.arrival), order[1:]
     yield f"{key} {beyond} ?", (after.key,), order
+
+
+def read_context_parts(connection: sqlite3.Connection, scope: Scope) -> list[ContextPart]:
+    """Return the counts of the live items in a scope."""
+    scoped, values = scope_clause(listing_conditions(scope, retired=False))
+    rows = connection.execute(
+        f"SELECT i.context, i.domain, i.label, count(*), min({KEYS['told']}), max({KEYS['told']}), "  # noqa: S608
+        f"sum({_PROOF.format('count(*)')}), sum({_PROOF.format('ifnull(sum(length(k.text)), 0)')}) FROM node i "
+        "WHERE i.content_hash IS NOT NULL AND i.label <> 'Chunk' AND i.tenant = ? AND i.retired_at IS NULL "
+        f"AND ({scoped}) GROUP BY i.context, i.domain, i.label ORDER BY i.context, i.domain, i.label",
+        (scope.tenant, *values),
+    )
+    return [
+        ContextPart(context, domain, Label(label), items, from_us(first), from_us(last), passages, chars)
+        for context, domain, label, items, first, last, passages, chars in rows
+    ]

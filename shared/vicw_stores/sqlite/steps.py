@@ -8,6 +8,7 @@ from typing import Any
 
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.ports import ArrivalCount, JobRun, MaintenanceStep, Outcome, Steps
+from vicw_shared.ports.sleep import AUDIT
 from vicw_shared.telemetry.engines import measured
 from vicw_stores.sqlite.database import SqliteDatabase, Writer
 
@@ -41,6 +42,8 @@ def read_steps(
         conditions["tenant = ?"] = (what.tenant,)
     if what.task is not None:
         conditions["task = ?"] = (what.task,)
+    else:
+        conditions["task <> ?"] = (AUDIT,)
     if after is not None:
         conditions["(at, id) < (?, ?)"] = (to_us(after.at), after.id)
     where = f"WHERE {' AND '.join(conditions)}" if conditions else ""

@@ -13,6 +13,7 @@ from vicw_shared.errors import DataDirError
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.model.names import UNCOUNTED
 from vicw_shared.ports import (
+    ContextPart,
     GraphTransaction,
     ItemQuery,
     ItemRef,
@@ -35,7 +36,7 @@ from vicw_stores.sqlite.database import MAPPED_MB, SqliteDatabase, Writer
 from vicw_stores.sqlite.erasure import SqliteErasures
 from vicw_stores.sqlite.full_text import find_passages
 from vicw_stores.sqlite.hop import read_weighted_neighbours
-from vicw_stores.sqlite.item_listing import list_items
+from vicw_stores.sqlite.item_listing import list_items, read_context_parts
 from vicw_stores.sqlite.items import (
     read_by_text_key,
     read_expired,
@@ -208,6 +209,9 @@ class SqliteGraphStore(SqliteScans):
 
     async def list_items(self, query: ItemQuery, limit: int) -> list[Node]:
         return await self._database.read(lambda c: list_items(c, query, limit))
+
+    async def context_parts(self, scope: Scope) -> list[ContextPart]:
+        return await self._database.read(lambda c: read_context_parts(c, scope))
 
     async def contexts(self, tenant: str) -> list[Node]:
         sql = f"SELECT {NODE_COLUMNS} FROM node WHERE label = 'Context' AND tenant = ? ORDER BY name"  # noqa: S608

@@ -17,7 +17,7 @@ from vicw_core.filters.order import listing_place
 from vicw_core.filters.predicate import ItemFields, accepts
 from vicw_retrieval.access.scope import may_see
 from vicw_shared.model import Edge, Label, Node, Sensitivity
-from vicw_shared.ports import Audience, ItemOrder, ItemQuery, Scope
+from vicw_shared.ports import Audience, ContextPart, ItemOrder, ItemQuery, Scope
 from vicw_shared.settings import LimitSettings
 from vicw_shared.text import fold_case
 from vicw_shared.uids import make_uid
@@ -235,3 +235,30 @@ async def test_metadata_that_changes_is_filtered_by_its_new_values(graph: Graph)
         return await pages(graph, query, 10)
 
     assert (await listed(1), await listed(2)) == ([], [first.uid])
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_contexts_are_counted_by_what_is_listed(graph: Graph, seed: int) -> None:
+    population = Population(random.Random(seed), 60)
+    proofs = [node(f"passage {n}", Label.CHUNK, text="x" * n) for n in range(60)]
+    edges = [edge("EVIDENCED_BY", f"item {n}", f"passage {n}") for n in range(60)]
+    await put(graph, [*population.nodes, *proofs], [*population.edges, *edges])
+    chars = {make_uid(f"item {n}"): n for n in range(60)}
+    for _ in range(3):
+        scope = scopes(population.draw, population)
+        items = {uid: fields.item for fields in population.items for uid in [fields.item.uid]}
+        parts: dict[tuple[str, str, Label], list[Node]] = {}
+        for uid in population.expected(ItemQuery(scope=scope)):
+            item = items[uid]
+            parts.setdefault((item.context, item.domain, item.label), []).append(item)
+        assert await graph.context_parts(scope) == [
+            ContextPart(
+                *key,
+                items=len(group),
+                first=min(item.timestamp or item.created_at for item in group),
+                last=max(item.timestamp or item.created_at for item in group),
+                passages=len(group),
+                chars=sum(chars[item.uid] for item in group),
+            )
+            for key, group in sorted(parts.items())
+        ]

@@ -60,7 +60,12 @@ async def test_items_of_several_contexts_are_taken_back_by_one_request(side: Sid
     (one,) = await store_items(side, {"text": "The saw is blunt."}, context="shed")
     (two,) = await store_items(side, {"text": "The oven hums."}, context="kitchen")
     assert await outcomes(side, {"context": "shed", "uids": [two]}) == ["unknown"], "it is of another context"
-    assert await outcomes(side, {"uids": [one, two, make_uid("nobody")]}) == ["retracted", "retracted", "unknown"]
+    assert await outcomes(side, {"uids": [one, two, make_uid("nobody"), "no uid"]}) == [
+        "retracted",
+        "retracted",
+        "unknown",
+        "unknown",
+    ]
     assert await found(side, "saw oven") == []
 
 

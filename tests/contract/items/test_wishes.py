@@ -53,6 +53,16 @@ async def test_a_wish_may_mean_an_item_of_its_own_request(side: Side) -> None:
     assert meant(wish) == ["hint"]
 
 
+async def test_a_job_says_what_a_wish_may_mean_by_the_time_it_is_asked(side: Side) -> None:
+    await outcome(side, said("hint", "My PIN hint is a tree."), said("song", "My PIN hint was a song before."))
+    started = await side.ingest({"context": "ctx", "items": [said("wish", WISH, 10)], "wait": False}, "default", None)
+    assert started.job is not None and sorted(map(str, meant(started.items[0]) or ())) == ["hint", "song"]
+    await side.indexer.drain()
+    await side.retract({"context": "ctx", "ids": ["song"]}, "default")
+    status = await side.job(started.job, "default")
+    assert status.result is not None and meant(status.result.items[0]) == ["hint"]
+
+
 @pytest.mark.parametrize(
     ("text", "means"),
     [

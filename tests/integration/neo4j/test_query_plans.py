@@ -89,6 +89,7 @@ def statements() -> Iterator[tuple[str, str]]:
                     order, fixed, "i.tenant = $tenant", of_context=one, started=started, descending=one
                 )
                 yield f"item_listing.page {order} {fixed} {started} {one}", page
+    yield "item_listing.context_parts", item_listing.context_parts("i.tenant = $tenant")
     yield "outbox.tenants", outbox.tenants()
     yield from ((f"outbox.backlog {one}", outbox.backlog(of_tenant=one)) for one in (True, False))
     yield from ((f"outbox.waiting {one}", outbox.waiting(of_contexts=one)) for one in (True, False))

@@ -20,13 +20,13 @@ from vicw_standalone.operations import OPERATIONS
 
 INGEST, JOB, RETRIEVE = "POST /ingest", "GET /ingest/jobs/{job}", "POST /retrieve"
 RETRACT = "POST /items/retract"
-ITEMS, ITEM = "GET /items", "GET /items/{uid}"
+ITEMS, ITEM, CONTEXTS = "GET /items", "GET /items/{uid}", "GET /contexts"
 PATCH, PATCH_BY_ID = "PATCH /items/{uid}", "PATCH /items"
 KNOWLEDGE = "GET /knowledge"
 THINGS, CANDIDATES, THING = "GET /entities", "GET /entities/candidates", "GET /entities/{uid}"
 MERGE, SPLIT, RENAME = "POST /entities/merge", "POST /entities/split", "POST /entities/{uid}/rename"
 IDENTIFY = "POST /entities/identify"
-OF_ONE_THING = {THING, RENAME, ITEM}
+OF_ONE_THING = {THING, RENAME}
 IDENTITY = {THINGS, CANDIDATES, MERGE, SPLIT, IDENTIFY, *OF_ONE_THING}
 FIND, WALK, FLOW = "POST /graph/find", "POST /graph/walk", "POST /graph/flow"
 OF_A_NODE = {f"POST /graph/{question}" for question in ("about", "person", "users", "merges", "history")}
@@ -36,8 +36,10 @@ READY, METRICS = "GET /readyz", "GET /metrics"
 PROBES = ("GET /healthz", READY, METRICS)
 OPERATORS = {METRICS, *KEYS, *(f"POST /admin/{operation.name}" for operation in OPERATIONS)}
 """What needs the right ``admin``, which these tenants' keys do not have."""
-_ITEMS = {RETRACT, PATCH, PATCH_BY_ID, ITEMS, ITEM}
-TRIED = {INGEST, JOB, RETRIEVE, *_ITEMS, KNOWLEDGE, *IDENTITY, *GRAPH, *PROBES, *OPERATORS}
+ERASURE = {"POST /forget", "GET /forget/{erasure}", "GET /audit"}
+"""Rights of their own, which these tenants' keys lack; the tests of ``test_forget_over_http.py`` have them."""
+_ITEMS = {RETRACT, PATCH, PATCH_BY_ID, ITEMS, ITEM, CONTEXTS}
+TRIED = {INGEST, JOB, RETRIEVE, *_ITEMS, KNOWLEDGE, *ERASURE, *IDENTITY, *GRAPH, *PROBES, *OPERATORS}
 _EXAMPLES = 15 * TIMES
 _MARK = "zanzibar"
 """In every text of the neighbour's, and in nothing that the tenant stores."""
@@ -233,7 +235,7 @@ class Intruder:
         assert [secret for secret in told if secret not in sent] == [], f"{endpoint} {sent}: {answer.text}"
         if endpoint == JOB and job in self.neighbour.jobs:
             assert answer.status_code == 404
-        if endpoint in OF_ONE_THING:
+        if endpoint in {*OF_ONE_THING, ITEM}:
             assert answer.status_code == 404, "it is the neighbour's"
         if endpoint == RETRACT and "uids" in request["body"]:
             assert {item["status"] for item in answer.json()["items"]} == {"unknown"}, "they are the neighbour's"
@@ -241,7 +243,7 @@ class Intruder:
             assert answer.status_code == 404, "it is the neighbour's"
         if endpoint in {MERGE, SPLIT, IDENTIFY}:
             assert answer.status_code == 422, "at least one of the two is the neighbour's"
-        if endpoint in OPERATORS:
+        if endpoint in OPERATORS | ERASURE:
             assert answer.status_code == 403, endpoint
         if endpoint == INGEST and answer.is_success:
             self._stores(request["body"], answer.json())
@@ -333,7 +335,7 @@ def _requests(neighbour: Neighbour) -> st.SearchStrategy[dict[str, Any]]:
         *_questions(neighbour),
         st.fixed_dictionaries({"endpoint": st.just(JOB), "job": st.sampled_from([*neighbour.jobs, "none", ""]) | uids}),
         st.fixed_dictionaries(
-            {"endpoint": st.sampled_from(sorted({*PROBES, *OPERATORS} & neighbour.tenant.urls.keys()))}
+            {"endpoint": st.sampled_from(sorted({*PROBES, *OPERATORS, *ERASURE} & neighbour.tenant.urls.keys()))}
         ),
     )
 
@@ -365,6 +367,7 @@ def _identities(neighbour: Neighbour) -> Iterator[st.SearchStrategy[dict[str, An
     yield st.fixed_dictionaries({"endpoint": st.sampled_from([THING, ITEM]), "uid": uids})
     listed = st.fixed_dictionaries({"context": st.sampled_from(["home", "work"]), "include": st.just("retired")})
     yield st.fixed_dictionaries({"endpoint": st.just(ITEMS), "params": listed})
+    yield st.fixed_dictionaries({"endpoint": st.just(CONTEXTS)})
     name = st.just({"name": "Mara"})
     yield st.fixed_dictionaries({"endpoint": st.just(RENAME), "uid": uids, "body": name})
     merge = st.fixed_dictionaries({"entity": uids, "into": uids})

@@ -127,7 +127,9 @@ class Side:
         return await list_pages(self.graph, tenant, KnowledgeQuery.model_validate(query))
 
     async def job(self, job: str, tenant: str) -> JobStatus:
-        return await job_status(job, tenant, self.graph.record, self.graph.outbox, self.graph.pending_extractions)
+        return await job_status(
+            job, tenant, self.graph, self.graph.record, self.graph.outbox, self.graph.pending_extractions
+        )
 
     async def retrieve(self, body: dict[str, Any], tenant: str, **settings: Any) -> RetrieveResponse:
         patient = dict.fromkeys(("channel_ms", "graph_ms", "spread_ms"), 20_000)

@@ -135,6 +135,36 @@ def test_patch_sends_nulls_and_the_version_it_is_for(
         call(handler, "patch", *given, **named, if_match=1)
 
 
+def test_forget_is_sent_once_and_watched(call: Call) -> None:
+    seen: list[httpx.Request] = []
+    numbers = dict.fromkeys(("items", "contexts", "people", "mentioned"), 1)
+    running = {"erasure": "e/1", "status": "running", "selected": numbers, "created_at": "2026-01-01T00:00:00Z"}
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(202 if "user" in request.content.decode() else 503, json=running)
+
+    assert call(handler, "forget", user="u", wait=False).status == "running"
+    assert json.loads(seen[0].content) == {"user": "u", "wait": False}
+    with pytest.raises(RetryLaterError):
+        call(handler, "forget", items=["a"])
+    assert len(seen) == 2
+    with pytest.raises(RetryLaterError):
+        call(handler, "erasure", "e/1")
+    assert seen[-1].url.raw_path.decode() == "/forget/e%2F1"
+
+
+def test_audit_asks_for_a_page(call: Call) -> None:
+    seen: list[httpx.Request] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(200, json={"records": [], "next": None})
+
+    assert call(handler, "audit", after="a=", limit=3).next is None
+    assert seen[0].url.raw_path.decode() == "/audit?after=a%3D&limit=3"
+
+
 def test_ingest_sends_the_nulls_of_a_patch(call: Call) -> None:
     seen: list[httpx.Request] = []
 

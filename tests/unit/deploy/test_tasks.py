@@ -16,6 +16,7 @@ from vicw_runtime.queue.celery_queue import (
     DREAM,
     EVICT,
     EXTRACT,
+    FORGET,
     INDEX,
     MIRROR,
     RECONCILE,
@@ -33,6 +34,7 @@ MODULES = sorted(
 )
 FUNCTIONS = {
     EVICT: "vicw_ingest.eviction.tasks.evict",
+    FORGET: "vicw_ingest.erasure.tasks.forget",
     INDEX: "vicw_ingest.index.tasks.index",
     EXTRACT: "vicw_ingest.llm_queue.tasks.extract",
     CATCH_UP: "vicw_sleep.consolidation.tasks.catch_up",
@@ -70,6 +72,7 @@ def test_the_names_in_the_queue_are_those_of_earlier_versions() -> None:
     assert sorted(FUNCTIONS) == [
         "vicw.extract.read",
         "vicw.ingest.evict",
+        "vicw.ingest.forget",
         "vicw.ingest.index",
         "vicw.sleep.catch_up",
         "vicw.sleep.consolidate",
@@ -86,7 +89,8 @@ def test_the_clock_sends_tasks_that_exist(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setenv("VICW_LLM_URL", "http://127.0.0.1:1/v1")
     monkeypatch.setenv("VICW_LLM_MODEL", "m")
     monkeypatch.setenv("VICW_EVICTION_ITEMS", "1000")
-    assert {tick.task for tick in ticks(SleepServiceSettings.read())} == set(FUNCTIONS)
+    on_request = {FORGET}
+    assert {tick.task for tick in ticks(SleepServiceSettings.read())} == set(FUNCTIONS) - on_request
 
 
 def test_a_module_of_tasks_reads_no_settings_and_makes_no_worker() -> None:

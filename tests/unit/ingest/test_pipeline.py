@@ -322,18 +322,24 @@ async def test_job_status_turns_done_once_the_passages_are_indexed(memory: Memor
     response = await memory.ingest({"id": "a", "text": "later"}, wait=False)
     assert response.job is not None
     ports = memory.standalone.ingest_ports()
-    status = await job_status(response.job, "default", ports.record, ports.outbox, ports.pending_extractions)
+    status = await job_status(
+        response.job, "default", ports.graph, ports.record, ports.outbox, ports.pending_extractions
+    )
     assert (status.status, status.passages_waiting, status.items) == ("running", 1, 1)
     assert status.result is None, "who asks again and again has it from the first answer"
     memory.embedder.down = False
     async with asyncio.timeout(20):
         while status.status != "done":
             await asyncio.sleep(0.05)
-            status = await job_status(response.job, "default", ports.record, ports.outbox, ports.pending_extractions)
+            status = await job_status(
+                response.job, "default", ports.graph, ports.record, ports.outbox, ports.pending_extractions
+            )
     assert status.result == response
     assert await memory.found("later") == ["a"]
     with pytest.raises(MissingRecordError):
-        await job_status(response.job, "another tenant", ports.record, ports.outbox, ports.pending_extractions)
+        await job_status(
+            response.job, "another tenant", ports.graph, ports.record, ports.outbox, ports.pending_extractions
+        )
 
 
 async def test_repeated_ids_in_a_request_are_refused(memory: Memory) -> None:

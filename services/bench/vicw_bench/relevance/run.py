@@ -14,7 +14,14 @@ from vicw_bench.relevance.fit import auroc, fit
 from vicw_bench.relevance.sides import SMALL, evenly, small_contexts, without_evidence
 from vicw_bench.sets import FidelitySet
 from vicw_bench.targets import open_local, store_key
-from vicw_retrieval.relevance.calibration import Calibration, Calibrations, ModelCalibration, read_calibrations
+from vicw_retrieval.relevance.calibration import (
+    ANSWER_SIGNALS,
+    RESULT_SIGNALS,
+    Calibration,
+    Calibrations,
+    ModelCalibration,
+    read_calibrations,
+)
 from vicw_shared.ports import NO_MODEL, ModelIdentity
 from vicw_shared.progress import Progress
 from vicw_shared.wire.ingest import Extract
@@ -25,9 +32,7 @@ QUESTIONS = 400
 """Questions of a set, at most."""
 FOREIGN = 60
 """Questions of each other set that a set is asked."""
-ANSWER = ("cosine", "lexical", "small", "distance")
 ANSWER_WORDS = ("lexical",)
-RESULT = ("place", "behind", "words")
 RESULT_WORDS = ("place", "words")
 
 
@@ -113,7 +118,7 @@ def as_answered(judged: Sequence[Judged]) -> RelevanceScores:
     )
 
 
-def held_out(judged: Sequence[Judged], signals: Sequence[str] = ANSWER) -> dict[str, RelevanceScores]:
+def held_out(judged: Sequence[Judged], signals: Sequence[str] = ANSWER_SIGNALS) -> dict[str, RelevanceScores]:
     """Return the figures of each set by constants that were fitted on the others; {} for a single set."""
     names = list(dict.fromkeys(one.data for one in judged))
     scores = {}
@@ -121,7 +126,7 @@ def held_out(judged: Sequence[Judged], signals: Sequence[str] = ANSWER) -> dict[
         others = [one for one in judged if _set_of(one.data) != _set_of(name)]
         if not others:
             continue
-        constants = fit(others, signals, RESULT)
+        constants = fit(others, signals, RESULT_SIGNALS)
         scores[name] = score([one for one in judged if one.data == name], constants)
     return scores
 
@@ -150,7 +155,7 @@ def write_fitted(file: Path, judged: Sequence[Judged], model: ModelIdentity) -> 
         names=(model.name,),
         size=model.size,
         wrapper_version=model.wrapper_version,
-        calibration=fit(judged, ANSWER, RESULT),
+        calibration=fit(judged, ANSWER_SIGNALS, RESULT_SIGNALS),
     )
     written = Calibrations(models=(fitted, *others), words=by_words)
     file.write_text(json.dumps(written.model_dump(mode="json"), indent=1) + "\n", "utf-8")

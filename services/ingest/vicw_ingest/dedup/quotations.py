@@ -6,20 +6,24 @@ It returns only spans with their lookup keys, and does not check whether their t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice, pairwise
 
 from vicw_shared.model.text_keys import keys_of, plain
 from vicw_shared.text import lines_of
-from vicw_shared.wire.answer_format import NOTHING_OF, PENDING_LINE, UNSURE_LINE
+from vicw_shared.wire.answer_format import AMBIGUOUS_LINE, DOMAIN_HEADING, NOTHING_OF, PENDING_LINE, UNSURE_LINE
 
 CUT = "…"
 """End of a text that was cut to fit a budget, and prefix of the key of such a text's beginning."""
 _CUT_END = re.compile(rf"[^\n]{CUT}[ \t\"'”]*$")
+_APART = r"{}([^\n]{{1,1000}}){}".format(*map(re.escape, AMBIGUOUS_LINE.split("{domains}")))
+_DOMAINS = re.compile(_APART)
+"""Line of an answer whose results stand by domain; its group are the domains, between commas."""
 _NOTES = (
     rf"(?:[ \t>]*(?:{re.escape(UNSURE_LINE)}|{re.escape(NOTHING_OF)}[^\n]{{1,300}}\."
     rf"|{re.escape(PENDING_LINE)})\n){{0,2}}"
+    rf"(?:[ \t>]*{_APART.replace('([', '(?:[')}\n[ \t>]*In [^\n]{{1,300}}:\n)?"
 )
 """Lines before the results of an answer that say how little they may be worth."""
 _NUMBERED = re.compile(rf"^{_NOTES}[ \t>]*\[\d{{1,4}}\] [^\n]{{0,2000}}? · [^\n]*\n", re.MULTILINE)
@@ -58,12 +62,24 @@ def blocks(text: str, min_chars: int = 1) -> list[QuotedResult]:
     """Return the possible blocks of an answer, in order. A cut text is recognised from ``min_chars`` characters on."""
     headings = {match.start(): (match, False) for match in _DATED.finditer(text)}
     headings |= {match.start(): (match, True) for match in _NUMBERED.finditer(text)}
-    starts = sorted(headings)
+    begins = _begins(text, sorted(headings))
     results = []
-    for start, following in islice(pairwise([*starts, len(text)]), _MOST_BLOCKS):
-        head, numbered = headings[start]
+    for (start, at), (following, _) in islice(pairwise([*begins, (len(text), 0)]), _MOST_BLOCKS):
+        head, numbered = headings[at]
         results.append(QuotedResult(start, tuple(_beginnings(text, head, following, min_chars)), numbered))
     return results
+
+
+def _begins(text: str, starts: Sequence[int]) -> list[tuple[int, int]]:
+    """Return where each block begins, and its start: the heading of a domain before a block is part of it."""
+    domains = {name for match in _DOMAINS.finditer(text) for name in match[1].split(", ")}
+    headings = {DOMAIN_HEADING.format(domain=name) for name in domains}
+    begins = []
+    for start in starts:
+        line = text.rfind("\n", 0, max(0, start - 1)) + 1
+        is_below = bool(headings) and text[line:start].strip("> \t\n") in headings
+        begins.append((line if is_below else start, start))
+    return begins
 
 
 def block_end(text: str, end: int) -> int:

@@ -19,15 +19,14 @@ from vicw_ingest.erasure.selection import (
     choose_person,
     choose_tenant,
 )
-from vicw_ingest.erasure.service import Forgetting
+from vicw_ingest.erasure.service import WAIT_SECONDS, Forgetting
 from vicw_runtime.operations import Memory, NoItem, Opening, Operation, Report, Stores
 from vicw_shared.errors import StateConflictError
 from vicw_shared.ports import Store
+from vicw_shared.progress import Progress
 from vicw_shared.wire.base import Message, RawText, StrictBool, StrictInt
 
 MAX_FOLDERS = 100
-WAIT_SECONDS = 60.0
-"""Longest wait for a mirror that is in use, and for points to be updated."""
 _MAX_IDS = 10_000
 
 
@@ -180,18 +179,23 @@ async def forget_import(memory: Memory, request: ForgetImportRequest, report: Re
     return result
 
 
-async def _forget(
-    memory: Memory, chosen: Sequence[ErasureSelection], copies: Sequence[str], report: Report[NoItem]
-) -> ForgetResult:
-    eraser = Eraser(memory.graph, memory.indexes, memory.registry, lambda erased: report.progress("erasing", erased, 0))
-    forgetting = Forgetting(
+def forgetting_of(memory: Memory, progress: Progress) -> Forgetting:
+    """Return what erases from a memory, and proves it."""
+    eraser = Eraser(memory.graph, memory.indexes, memory.registry, lambda erased: progress("erasing", erased, 0))
+    return Forgetting(
         eraser=eraser,
         index_queued=memory.index_queued,
         files=memory.files,
         mirror=memory.mirror,
         wait_seconds=WAIT_SECONDS,
-        progress=report.progress,
+        progress=progress,
     )
+
+
+async def _forget(
+    memory: Memory, chosen: Sequence[ErasureSelection], copies: Sequence[str], report: Report[NoItem]
+) -> ForgetResult:
+    forgetting = forgetting_of(memory, report.progress)
     begun, finished = await forgetting.forget(chosen, [Path(folder) for folder in copies])
     return ForgetResult(
         erasures=tuple(_result(one, earlier=one.erasure not in begun) for one in finished),

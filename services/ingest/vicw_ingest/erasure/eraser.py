@@ -14,6 +14,7 @@ from functools import partial
 from itertools import batched
 from operator import methodcaller
 
+from vicw_core.changes import ChangeKind, record_change
 from vicw_ingest.dedup.inheritance import Inheritance
 from vicw_ingest.erasure.fingerprints import new_key
 from vicw_ingest.erasure.record import (
@@ -82,8 +83,14 @@ class Eraser:
     """Items that one transaction erases."""
     node_batch: int = 500
 
-    async def begin(self, chosen: ErasureSelection) -> str:
-        """Note the selection and return the erasure's uid. Nothing is erased yet."""
+    async def begin(
+        self, chosen: ErasureSelection, receipt_of: Callable[[str], Receipt] | None = None, *, key: str | None = None
+    ) -> str:
+        """Note the selection and return the erasure's uid. Nothing is erased yet.
+
+        ``receipt_of`` returns a receipt for the uid, which is stored with the note. ``key``: the id of the caller's
+        key, for the record of changes.
+        """
         roots = [context_uid(chosen.tenant, name) for name in chosen.contexts]
         items = {context_uid(chosen.tenant, name): uids for name, uids in chosen.items.items()}
         people: dict[str, list[str]] = {context_uid(p.tenant, p.context): [] for p in chosen.people}
@@ -97,7 +104,14 @@ class Eraser:
             KEY: f"{new_key():x}",
         }
         note = ErasurePart(erasure, 0, chosen.tenant, body)
-        await self._write(chosen.tenant, methodcaller("record_erasure", note))
+
+        async def work(transaction: GraphTransaction) -> None:
+            await transaction.record_erasure(note)
+            await record_change(transaction, chosen.tenant, ChangeKind.ERASE, chosen.count, key=key, at=now())
+            if receipt_of is not None:
+                await transaction.put_receipt(receipt_of(erasure))
+
+        await self._write(chosen.tenant, work)
         return erasure
 
     async def pending(self) -> dict[str, str]:

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from vicw_core.consolidation.ledger import entries_of
 from vicw_core.graph.canonical import DISTINCT_FROM, MERGED_INTO, is_inferred
 from vicw_core.graph.tenants import require_tenant
+from vicw_ingest.identity.users import USER
 from vicw_shared.errors import MissingRecordError, StateConflictError
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import CONSOLIDATED_ITEM
 from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.ports import Direction, GraphStore, GraphTransaction, Nodes, Spread, Store, look_up, scan_pages
 from vicw_shared.text import flaw, fold_case
-from vicw_shared.uids import chunk_uid, is_uid
+from vicw_shared.uids import chunk_uid, is_uid, named_uid
 
 _ALL = 1_000_000
 _SAME_PERSON: tuple[Spread, ...] = tuple((name, way) for name in (MERGED_INTO, IS_PERSON) for way in Direction)
@@ -112,6 +113,29 @@ async def choose_person(
             mentioned += len(others)
     items_of = {context_name: sorted(items) for context_name, items in sorted(uids_by_context.items()) if items}
     return ErasureSelection(tenant, items_of, people=tuple(people), mentioned=mentioned)
+
+
+async def choose_user(
+    graph: Store, tenant: str, user: str, context: str | None, *, with_mentions: bool = False
+) -> ErasureSelection:
+    """Select what a user (a caller's id) and the user's person said, and what is about them, in one or all contexts.
+
+    Raises MissingRecordError for an unknown user.
+    """
+    contexts = [context] if context is not None else [root.name for root in await graph.contexts(tenant)]
+    uids = [] if any(map(flaw, (user, *contexts))) else [named_uid(tenant, name, USER, user) for name in contexts]
+    users = sorted(await graph.nodes(tenant, uids)) if uids else []
+    if not users:
+        raise MissingRecordError(f"There is no user {user!r} in {_scope_name(tenant, context)}")
+    chosen = [await choose_person(graph, tenant, uid, None, with_mentions=with_mentions) for uid in users]
+    items: dict[str, set[str]] = {}
+    for one in chosen:
+        for name, selected in one.items.items():
+            items.setdefault(name, set()).update(selected)
+    people = {person.uid: person for one in chosen for person in one.people}
+    mentioned = sum(one.mentioned for one in chosen)
+    by_context = {name: sorted(selected) for name, selected in sorted(items.items())}
+    return ErasureSelection(tenant, by_context, people=tuple(people.values()), mentioned=mentioned)
 
 
 async def choose_context(graph: GraphStore, tenant: str, context: str) -> ErasureSelection:

@@ -22,6 +22,8 @@ from vicw_shared.errors import FieldProblem, InvalidInputError, StateConflictErr
 from vicw_shared.ports import EngineFiles, MirrorFiles, Store, VectorStore
 from vicw_shared.progress import Progress, silent
 
+WAIT_SECONDS = 60.0
+"""Longest wait for a mirror that is in use, and for points to be updated."""
 _POLL_SECONDS = 0.5
 
 

@@ -8,13 +8,14 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
+from vicw_core.changes import ChangeKind, record_change
 from vicw_core.identity.merge import MergeDecision
 from vicw_ingest.identity.changes import merge, rename, split
 from vicw_ingest.identity.entities import ComparisonScope, candidates, entity_by_uid, list_entities
 from vicw_ingest.identity.user_persons import identify
 from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.secrets.request_scan import require_no_secret
-from vicw_runtime.http import refusals, tenant_of
+from vicw_runtime.http import caller_of, refusals, tenant_of
 from vicw_shared.clock import now
 from vicw_shared.wire.entities import (
     Entity,
@@ -84,6 +85,7 @@ def add_entity_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> No
         tenant, entity = tenant_of(http), request.entity.lower()
         decision = MergeDecision(tenant, now(), ports().registry)
         changed = await merge(ports().graph, decision, entity, request.into.lower())
+        await _record(http, ports(), ChangeKind.MERGE, changed=changed)
         return IdentityChange(entity=await entity_by_uid(ports().graph, tenant, entity), changed=changed)
 
     @router.post(
@@ -93,6 +95,7 @@ def add_entity_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> No
         tenant, entity = tenant_of(http), request.entity.lower()
         other = request.apart_from.lower() if request.apart_from is not None else None
         changed = await split(ports().graph, MergeDecision(tenant, now(), ports().registry), entity, other)
+        await _record(http, ports(), ChangeKind.SPLIT, changed=changed)
         return IdentityChange(entity=await entity_by_uid(ports().graph, tenant, entity), changed=changed)
 
     @router.post(
@@ -106,6 +109,7 @@ def add_entity_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> No
         tenant, user = tenant_of(http), request.user.lower()
         decision = MergeDecision(tenant, now(), ports().registry)
         changed = await identify(ports().graph, decision, user, request.person.lower(), holds=request.holds)
+        await _record(http, ports(), ChangeKind.IDENTIFY, changed=changed)
         return IdentityChange(entity=await entity_by_uid(ports().graph, tenant, user), changed=changed)
 
     @router.post(
@@ -119,4 +123,16 @@ def add_entity_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> No
         tenant, entity = tenant_of(http), uid.lower()
         require_no_secret("name", request.name, ports().settings.secrets)
         changed = await rename(ports().graph, tenant, entity, request.name, most_chars=ports().limits.name_chars)
+        await _record(http, ports(), ChangeKind.RENAME, changed=changed)
         return IdentityChange(entity=await entity_by_uid(ports().graph, tenant, entity), changed=changed)
+
+
+async def _record(http: Request, ports: IngestPorts, kind: ChangeKind, *, changed: bool) -> None:
+    """Record a change of one entity."""
+    caller, at = caller_of(http), now()
+    if changed:
+        await ports.graph.write(
+            caller.tenant,
+            "",
+            lambda transaction: record_change(transaction, caller.tenant, kind, 1, key=caller.key, at=at),
+        )

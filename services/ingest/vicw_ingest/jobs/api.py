@@ -86,7 +86,7 @@ async def run_list(stores: Stores, request: FailuresRequest, report: Report[Fail
 async def run_show(stores: Stores, request: JobRequest, report: Report[NoItem]) -> JobStatus:
     """Return a job. Raises MissingRecordError for one that the tenant does not have."""
     graph = stores.graph
-    return await job_status(request.job, request.tenant, graph.record, graph.outbox, graph.pending_extractions)
+    return await job_status(request.job, request.tenant, graph, graph.record, graph.outbox, graph.pending_extractions)
 
 
 async def run_replay(stores: Stores, request: ReplayRequest, report: Report[NoItem]) -> ReplayResult:

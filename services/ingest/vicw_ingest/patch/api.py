@@ -10,7 +10,7 @@ from fastapi import APIRouter, Header, Query, Request, Response
 
 from vicw_ingest.patch.service import patch_by_id, patch_by_uid, versions_of
 from vicw_ingest.pipeline import IngestPorts
-from vicw_runtime.http import refusals, tenant_of
+from vicw_runtime.http import caller_of, refusals, tenant_of
 from vicw_shared.wire.patch import ItemByIdQuery, ItemPatch, PatchedItem
 
 _TAGS: list[str | Enum] = ["items"]
@@ -37,7 +37,9 @@ def add_patch_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> Non
     async def patch_item(
         uid: str, patch: ItemPatch, http: Request, response: Response, if_match: IfMatch = None
     ) -> PatchedItem:
-        changed = await patch_by_uid(uid.lower(), patch, tenant_of(http), ports(), versions_of(if_match))
+        changed = await patch_by_uid(
+            uid.lower(), patch, tenant_of(http), ports(), versions_of(if_match), caller_of(http).key
+        )
         return _answer(*changed, response)
 
     @router.patch(
@@ -54,7 +56,9 @@ def add_patch_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> Non
         response: Response,
         if_match: IfMatch = None,
     ) -> PatchedItem:
-        changed = await patch_by_id(query.context, query.id, patch, tenant_of(http), ports(), versions_of(if_match))
+        changed = await patch_by_id(
+            query.context, query.id, patch, tenant_of(http), ports(), versions_of(if_match), caller_of(http).key
+        )
         return _answer(*changed, response)
 
 

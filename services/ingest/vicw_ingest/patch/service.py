@@ -32,17 +32,28 @@ def versions_of(if_match: str | None) -> tuple[int, ...] | None:
 
 
 async def patch_by_uid(
-    uid: str, patch: ItemPatch, tenant: str, ports: IngestPorts, expected: Sequence[int] | None = None
+    uid: str,
+    patch: ItemPatch,
+    tenant: str,
+    ports: IngestPorts,
+    expected: Sequence[int] | None = None,
+    key: str | None = None,
 ) -> tuple[PatchedItem, bool]:
     """Change the item with a uid, that of any version; as ``patch_by_id``. An item without an id gets its uid as id."""
     found = (await items_by_uid(lambda uids: ports.graph.nodes(tenant, uids), [uid])).get(uid)
     if found is None:
         raise MissingRecordError(f"There is no item {uid!r}")
-    return await patch_by_id(found.context, found.source_id or uid, patch, tenant, ports, expected)
+    return await patch_by_id(found.context, found.source_id or uid, patch, tenant, ports, expected, key)
 
 
 async def patch_by_id(
-    context: str, item_id: str, patch: ItemPatch, tenant: str, ports: IngestPorts, expected: Sequence[int] | None = None
+    context: str,
+    item_id: str,
+    patch: ItemPatch,
+    tenant: str,
+    ports: IngestPorts,
+    expected: Sequence[int] | None = None,
+    key: str | None = None,
 ) -> tuple[PatchedItem, bool]:
     """Change the live item with a caller's id. Return it, and whether /retrieve already finds it so.
 
@@ -54,7 +65,7 @@ async def patch_by_id(
     try:
         item = Item.model_validate({**fields, "id": item_id, "merge": True})
         request = IngestRequest(context=context, domain=node.domain, items=(item,))
-        answer, is_findable = await ingest(request, tenant, ports, expected=expected)
+        answer, is_findable = await ingest(request, tenant, ports, expected=expected, key=key)
     except InvalidInputError as error:
         raise InvalidInputError(*map(_of_patch, error.problems)) from error
     (outcome,) = answer.items

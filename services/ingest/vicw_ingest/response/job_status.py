@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections import Counter
 
 from vicw_ingest.llm_queue.requests import with_states
+from vicw_ingest.response.wishes import with_wishes
 from vicw_shared.errors import MissingRecordError
-from vicw_shared.ports import Outbox, PendingExtractions, StoreRecord
+from vicw_shared.ports import GraphStore, Outbox, PendingExtractions, StoreRecord
 from vicw_shared.wire.ingest import ExtractionState, IngestResponse, JobStatus, PassageFailure
 
 _MAX_FAILURES = 100
 
 
 async def job_status(
-    job: str, tenant: str, record: StoreRecord, outbox: Outbox, pending_extractions: PendingExtractions
+    job: str,
+    tenant: str,
+    graph: GraphStore,
+    record: StoreRecord,
+    outbox: Outbox,
+    pending_extractions: PendingExtractions,
 ) -> JobStatus:
     """Return the progress of a job. Raises MissingRecordError for a job that this tenant does not have."""
     receipt = await record.receipt(tenant, f"job:{job}")
@@ -29,7 +35,7 @@ async def job_status(
         job=job,
         status="running" if backlog.waiting else "failed" if backlog.dead else "done",
         # Left out while the job runs: it may be large, and clients poll.
-        result=None if backlog.waiting else result,
+        result=None if backlog.waiting else await with_wishes(result, tenant, graph),
         created_at=receipt.created_at,
         items=len(result.items),
         passages_waiting=backlog.waiting,

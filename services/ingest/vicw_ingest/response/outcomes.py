@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from vicw_core.language.statement_words import wish_to_forget
 from vicw_ingest.dedup.detector import DuplicateSource
 from vicw_ingest.dedup.links import linked_outcome, sources_of_copies
 from vicw_ingest.identity.users import STATED_BY
@@ -13,7 +14,7 @@ from vicw_ingest.plan.service import WritePlan
 from vicw_ingest.secrets.request_scan import Masked
 from vicw_shared.model import Label, Node, Sensitivity
 from vicw_shared.ports import Direction, GraphTransaction
-from vicw_shared.wire.ingest import ExtractionState, IngestedItem, ItemStatus, MaskedSecret, NodeRef
+from vicw_shared.wire.ingest import ExtractionState, ForgetWish, IngestedItem, ItemStatus, MaskedSecret, NodeRef
 from vicw_shared.wire.knowledge import LinkProblem
 
 _FIELD_OF_EDGE = {"ABOUT": "about", STATED_BY: "user"}
@@ -109,7 +110,12 @@ async def outcomes(
             links=links.get(node.uid, ()),
         )
 
-    return tuple(map(outcome, items.drafts))
+    return tuple(_with_wish(outcome(draft), draft) for draft in items.drafts)
+
+
+def _with_wish(outcome: IngestedItem, draft: ItemDraft) -> IngestedItem:
+    """Return the outcome, marked if its item asks to forget something: what it may mean is looked up with an answer."""
+    return outcome if wish_to_forget(draft.item.text) is None else outcome.model_copy(update={"forget": ForgetWish()})
 
 
 async def dropped_fields(

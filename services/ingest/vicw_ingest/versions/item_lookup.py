@@ -15,7 +15,7 @@ type ReadNodes = Callable[[Sequence[str]], Awaitable[dict[str, Node]]]
 async def items_by_uid(read: ReadNodes, uids: Sequence[str], context: str | None = None) -> dict[str, Node]:
     """Return the callers' items among ``uids``, those of one ``context`` only if it is given.
 
-    A consolidated item comes from its ledger. Macro-Events are no callers' items.
+    A text that is no uid names nothing. A consolidated item comes from its ledger. Macro-Events are no callers' items.
     """
     uids = [uid for uid in uids if is_uid(uid)]
     nodes = await read([*uids, *(chunk_uid(uid, 0) for uid in uids)]) if uids else {}

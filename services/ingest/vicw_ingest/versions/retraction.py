@@ -14,6 +14,7 @@ from functools import partial
 import structlog
 from prometheus_client import Counter
 
+from vicw_core.changes import ChangeKind, record_change
 from vicw_core.consolidation.restore import RestoredItems, Restorer
 from vicw_ingest.knowledge.page_graph import remove_pages
 from vicw_ingest.pipeline import IngestPorts
@@ -54,8 +55,12 @@ class _RetractedBatch:
     obsolete_points: tuple[str, ...] = ()
 
 
-async def retract(request: RetractRequest, tenant: str, ports: IngestPorts) -> tuple[RetractResponse, bool]:
+async def retract(
+    request: RetractRequest, tenant: str, ports: IngestPorts, *, key: str | None = None
+) -> tuple[RetractResponse, bool]:
     """Retract items. Return the outcome of each, and whether the vector store is already up to date.
+
+    ``key``: the id of the caller's key, for the record of changes.
 
     Everything is durable when this returns, and the call is idempotent. Items of several contexts are retracted in a
     transaction of each. Raises InvalidInputError, StorageFullError (nothing was changed) or UnavailableError.
@@ -64,7 +69,7 @@ async def retract(request: RetractRequest, tenant: str, ports: IngestPorts) -> t
     _check(request, ports.limits, instant)
     batches: list[_RetractedBatch] = []
     for context in await _contexts(request, tenant, ports.graph):
-        work = partial(_commit, request, context, instant, ports.registry)
+        work = partial(_commit, request, context, instant, ports.registry, tenant, key)
         batches.append(await ports.graph.write(tenant, context, work))
     response = _response(request, {given: node for batch in batches for given, node in batch.versions.items()})
     if request.dry_run:
@@ -92,7 +97,13 @@ async def _contexts(request: RetractRequest, tenant: str, graph: GraphStore) -> 
 
 
 async def _commit(
-    request: RetractRequest, context: str, instant: datetime, registry: EdgeRegistry, transaction: GraphTransaction
+    request: RetractRequest,
+    context: str,
+    instant: datetime,
+    registry: EdgeRegistry,
+    tenant: str,
+    key: str | None,
+    transaction: GraphTransaction,
 ) -> _RetractedBatch:
     targets = await _find_targets(request, context, transaction)
     if request.dry_run:
@@ -110,6 +121,8 @@ async def _commit(
     await remove_pages(transaction, registry, instant, live)
     await retirement.retire_unsupported(retired, context)
     changed = await Supersession(transaction, registry, instant).apply(retired.neighbours)
+    if live:
+        await record_change(transaction, tenant, ChangeKind.RETRACT, len(live), key=key, at=instant)
     touched = {*versions, *(node.uid for node in (*restored.items, *more.items))}
     touched |= changed | retired.heirs | {edge.source for edge in retired.dropped if edge.type in IN_PAYLOAD}
     obsolete = (*restored.deleted_points, *more.deleted_points)

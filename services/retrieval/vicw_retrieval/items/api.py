@@ -7,12 +7,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response, Security
 
+from vicw_retrieval.items.contexts import list_contexts
 from vicw_retrieval.items.service import list_items, read_item
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_runtime.http import Gate, bearer_scheme, refusals, tenant_of
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model.keys import Right
-from vicw_shared.wire.items import ItemDetails, ItemPage, ItemQueryById, ItemsQuery
+from vicw_shared.wire.items import ContextPage, ContextsQuery, ItemDetails, ItemPage, ItemQueryById, ItemsQuery
 
 
 def create_items_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> APIRouter:
@@ -44,6 +45,11 @@ def create_items_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> APIR
     @router.get("/items/{uid}", operation_id="get_item", response_model=ItemDetails, summary="Get an item, whole")
     async def get_item(uid: str, http: Request, query: Annotated[ItemQueryById, Query()]) -> Response:
         answer = await read_item(uid, query, tenant_of(http), ports(), context=query.context)
+        return Response(answer.model_dump_json(), media_type="application/json")
+
+    @router.get("/contexts", operation_id="list_contexts", response_model=ContextPage, summary="List contexts")
+    async def get_contexts(http: Request, query: Annotated[ContextsQuery, Query()]) -> Response:
+        answer = await list_contexts(query, tenant_of(http), ports())
         return Response(answer.model_dump_json(), media_type="application/json")
 
     return router

@@ -37,7 +37,7 @@ async def list_items(query: ItemsQuery, tenant: str, ports: RetrievalPorts) -> I
     """
     fingerprint = fingerprint_of(tenant, query.model_dump(mode="json"))
     chosen = ItemQuery(
-        scope=await _scope(query, tenant, ports, query.context),
+        scope=await viewer_scope(query, tenant, ports, query.context),
         condition=_condition(query, ports.limits),
         order=query.order,
         descending=query.direction == "desc",
@@ -60,7 +60,7 @@ async def read_item(
 
     Raises MissingRecordError if there is none, or the viewer may not see it.
     """
-    reader = ItemReader(ports.graph, await _scope(query, tenant, ports, None), ports.registry)
+    reader = ItemReader(ports.graph, await viewer_scope(query, tenant, ports, None), ports.registry)
     found = await reader.by_id(context, address) if context is not None else None
     if found is None and is_uid(address.lower()):
         found = await reader.by_uid(address.lower())
@@ -70,7 +70,8 @@ async def read_item(
     return await reader.details(found)
 
 
-async def _scope(query: ViewerQuery, tenant: str, ports: RetrievalPorts, context: str | None) -> Scope:
+async def viewer_scope(query: ViewerQuery, tenant: str, ports: RetrievalPorts, context: str | None) -> Scope:
+    """Return the scope of a viewer, in one context or all of the tenant."""
     viewer = None
     if query.viewer is not None or query.viewer_context is not None or "viewer_chat" in query.model_fields_set:
         viewer = Viewer(user=query.viewer, chat=query.viewer_chat, context=query.viewer_context)

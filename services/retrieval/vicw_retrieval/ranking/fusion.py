@@ -12,6 +12,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Literal
 
+from vicw_core.index import sparse
 from vicw_shared.ports import ItemRef, VectorHit
 
 
@@ -100,14 +101,19 @@ class Wave:
     """The channels' hits: passages with their scores.
 
     ``ranked`` holds each channel's own hits, best first, and those of trigger phrases as GRAPH; ``scores`` adds each
-    channel's scores of the others' hits. ``weights`` are those of the channels. ``ceiling`` is the BM25 score of a text
-    with all words of the question.
+    channel's scores of the others' hits. ``weights`` are those of the channels. ``words`` are the question's terms with
+    their IDF, without forms in other languages.
     """
 
     ranked: Mapping[str, Sequence[VectorHit]]
     scores: Mapping[str, dict[str, float]]
     weights: Mapping[str, float]
-    ceiling: float = 0.0
+    words: Mapping[int, float] = field(default_factory=dict)
+
+    @property
+    def ceiling(self) -> float:
+        """The BM25 score of a text with all words of the question."""
+        return sparse.ceiling(self.words)
 
     @cached_property
     def strengths(self) -> dict[str, float]:
@@ -180,7 +186,7 @@ def merge(wave: Wave, more: Wave) -> Wave:
     }
     names = dict.fromkeys([*wave.scores, *more.scores])
     scores = {name: {**wave.scores.get(name, {}), **more.scores.get(name, {})} for name in names}
-    return Wave(ranked, scores, {**wave.weights, **more.weights}, wave.ceiling)
+    return Wave(ranked, scores, {**wave.weights, **more.weights}, wave.words)
 
 
 def fuse_wave(wave: Wave, *, method: str) -> dict[str, float]:

@@ -7,7 +7,7 @@ was, and ``degraded`` names the stage. A request that names channels uses only t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
@@ -19,7 +19,7 @@ from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.profile.question import asks_for_profile
 from vicw_retrieval.profile.service import PROFILE, put_profile_first
 from vicw_retrieval.ranking.domain_groups import choose_apart, in_groups
-from vicw_retrieval.ranking.fusion import GRAPH, Candidate, choose
+from vicw_retrieval.ranking.fusion import GRAPH, Candidate, Wave, choose
 from vicw_retrieval.refine.asker_boost import asker_names, is_about_asker, prefer_asker
 from vicw_retrieval.refine.cross_encoder import RERANK, Reranked, rerank
 from vicw_retrieval.refine.current_first import CURRENT, prefer_current
@@ -35,7 +35,7 @@ from vicw_retrieval.search.first_wave import FoundItems
 from vicw_retrieval.temporal.event_items import Find
 from vicw_retrieval.temporal.query_analyzer import TimeAnalysis
 from vicw_retrieval.temporal.time_ranker import ResolvedTime, rank_by_time
-from vicw_shared.ports import Reranker, Scope
+from vicw_shared.ports import Scope
 from vicw_shared.text import fold_case
 from vicw_shared.wire.retrieve import RetrieveRequest
 
@@ -73,55 +73,79 @@ async def refine(
 ) -> RefinedItems:
     """Return the results: the best candidates after all stages, at most as many as asked for."""
     question = _question(request, scope, found, ports, stages)
-    ports = replace(ports, settings=found.intent.settings)
-    candidates, spreads, resolved = found.candidates, SpreadResults(), None
-    if request.channels is None:
-        if candidates:
-            candidates, spreads = await _spread(question, candidates, ports, stages)
-        if time:  # adds items of that time, too
-            resolved = ResolvedTime(time, request.limit)
-            candidates, resolved = await _rank_by_time(question, candidates, resolved, found.find_phrase, ports, stages)
-        if ports.settings.recency_weight:
-            with stages.isolate(RECENT):
-                candidates = prefer_recent(candidates, ports.settings)
-    coverage = ports.settings.coverage * (1 - found.intent.code) if request.channels is None else 0.0
-    candidates = await _merge(question, candidates, request.limit, coverage, ports, stages)
-    reranked = None
-    if ports.reranker is not None and ports.settings.rerank_top and request.channels is None:
-        candidates, reranked = await _rerank(ports.reranker, question, candidates, ports, stages)
-    if request.channels is None and ports.settings.system_below:
-        candidates = await _people_first(question, candidates, request.limit, ports, stages)
-    if request.channels is None:
-        candidates = prefer_important(candidates, ports.settings.importance_weight)
-    is_profile = False
-    if request.channels is None and ports.settings.profile and asks_for_profile(request.query):
-        candidates = await _put_profile_first(question, candidates, request.limit, ports, stages)
-        is_profile = any(PROFILE in one.boosts for one in candidates)
-    asks_now = not (time.is_over(scope.judged_at) or scope.with_past)
-    if ports.settings.current_first and request.channels is None and candidates and asks_now:
-        candidates = await _prefer_current(
-            question, candidates, ports, stages
-        )  # last: no model knows what was replaced
-    in_time = InTime(candidates)
-    if ports.settings.later_first and request.channels is None and not is_profile and len(candidates) > 1:
-        travels = scope.as_of is not None or scope.known_at is not None
-        wanted = _wanted(request.query, time, ports.settings.later_first, asks_now and not travels)
-        in_time = await _prefer_later(question, candidates, wanted, request.limit, ports, stages)
+    ports, limit, apart = replace(ports, settings=found.intent.settings), request.limit, found.decision.apart
+    if request.channels is not None:
+        merged = await _merge(question, found.candidates, limit, 0.0, ports, stages)
+        return RefinedItems(in_groups(_choose(merged, found.wave, apart, limit), apart))
+    settings = ports.settings
+    candidates, spreads, resolved = await _extend(question, found, time, limit, ports, stages)
+    coverage = settings.coverage * (1 - found.intent.code)
+    candidates = await _merge(question, candidates, limit, coverage, ports, stages)
+    candidates, reranked = await _rerank(question, candidates, ports, stages)
+    candidates = await _people_first(question, candidates, limit, ports, stages)
+    candidates = prefer_important(candidates, settings.importance_weight)
+    if settings.profile and asks_for_profile(request.query):
+        candidates = await _put_profile_first(question, candidates, limit, ports, stages)
+    is_profile = any(PROFILE in one.boosts for one in candidates)
+    in_time = await _order_in_time(question, candidates, time, limit, ports, stages, is_profile=is_profile)
     ordered = in_time.candidates
-    if request.channels is None and ports.settings.importance_weight and not is_profile:
-        ordered = keep_important(ordered, request.limit)
-    shares = {} if is_profile else found.decision.apart
-    # One ranking would mix what has nothing in common but a word.
-    top = (
-        choose_apart(ordered, found.wave, shares, request.limit)
-        if shares
-        else choose(ordered, found.wave, request.limit)
-    )
+    if settings.importance_weight and not is_profile:
+        ordered = keep_important(ordered, limit)
+    shares = {} if is_profile else apart
+    top = _choose(ordered, found.wave, shares, limit)
     associates: Sequence[tags.Associate] = ()
-    if ports.settings.associates and request.channels is None and request.expand.hops > 0:
+    if settings.associates and request.expand.hops > 0:
         associates = await _walk_tags(question, top, ports, stages)
-    top = tags.add_associates(top, associates, request.limit)
+    top = tags.add_associates(top, associates, limit)
     return RefinedItems(in_groups(top, shares), associates, spreads, resolved, reranked, is_profile, in_time.pairs)
+
+
+def _choose(ordered: Sequence[Candidate], wave: Wave, shares: Mapping[str, float], limit: int) -> Sequence[Candidate]:
+    """Return the best, of each domain of ``shares`` by itself: one ranking would mix what shares nothing but a word."""
+    return choose_apart(ordered, wave, shares, limit) if shares else choose(ordered, wave, limit)
+
+
+async def _extend(
+    question: SpreadContext,
+    found: FoundItems,
+    time: TimeAnalysis,
+    limit: int,
+    ports: RetrievalPorts,
+    stages: StageRun,
+) -> tuple[Sequence[Candidate], SpreadResults, ResolvedTime | None]:
+    """Spread through the graph, and add and raise what is of the question's time, and what is recent."""
+    candidates, spreads, resolved = found.candidates, SpreadResults(), None
+    if candidates:
+        candidates, spreads = await _spread(question, candidates, ports, stages)
+    if time:  # adds items of that time, too
+        resolved = ResolvedTime(time, limit)
+        candidates, resolved = await _rank_by_time(question, candidates, resolved, found.find_phrase, ports, stages)
+    if ports.settings.recency_weight:
+        with stages.isolate(RECENT):
+            candidates = prefer_recent(candidates, ports.settings)
+    return candidates, spreads, resolved
+
+
+async def _order_in_time(
+    question: SpreadContext,
+    candidates: Sequence[Candidate],
+    time: TimeAnalysis,
+    limit: int,
+    ports: RetrievalPorts,
+    stages: StageRun,
+    *,
+    is_profile: bool,
+) -> InTime:
+    """Rank what holds before what was replaced, and later statements before earlier ones. Last: no model knows it."""
+    scope, settings = question.scope, ports.settings
+    asks_now = not (time.is_over(scope.judged_at) or scope.with_past)
+    if settings.current_first and candidates and asks_now:
+        candidates = await _prefer_current(question, candidates, ports, stages)
+    if not settings.later_first or is_profile or len(candidates) < 2:
+        return InTime(candidates)
+    travels = scope.as_of is not None or scope.known_at is not None
+    wanted = _wanted(question.text, time, settings.later_first, asks_now and not travels)
+    return await _prefer_later(question, candidates, wanted, limit, ports, stages)
 
 
 def _question(
@@ -207,7 +231,7 @@ async def _people_first(
     question: SpreadContext, candidates: Sequence[Candidate], limit: int, ports: RetrievalPorts, stages: StageRun
 ) -> Sequence[Candidate]:
     """Rank system prompts and schemas of tools below what people said, unless the question asks for such."""
-    if not candidates or asks_for_system_texts(question.text):
+    if not ports.settings.system_below or not candidates or asks_for_system_texts(question.text):
         return candidates
     graph, scope = question.graph, question.scope
     with stages.run(SYSTEM_TEXTS):
@@ -221,16 +245,14 @@ async def _people_first(
 
 
 async def _rerank(
-    reranker: Reranker,
-    question: SpreadContext,
-    candidates: Sequence[Candidate],
-    ports: RetrievalPorts,
-    stages: StageRun,
-) -> tuple[Sequence[Candidate], Reranked]:
-    """Let the re-ranker order the first candidates; all of them are visible to the caller."""
+    question: SpreadContext, candidates: Sequence[Candidate], ports: RetrievalPorts, stages: StageRun
+) -> tuple[Sequence[Candidate], Reranked | None]:
+    """Let the re-ranker, if there is one, order the first candidates; all of them are visible to the caller."""
+    if ports.reranker is None or not ports.settings.rerank_top:
+        return candidates, None
     with stages.timed(RERANK):
         candidates, reranked = await rerank(
-            reranker,
+            ports.reranker,
             ports.graph,
             question.scope,
             question.text,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from vicw_retrieval.ranking.fusion import Candidate, in_order
 from vicw_shared.model.core5 import ROLES
@@ -32,17 +33,19 @@ def prefer_speaker(query: str, candidates: Sequence[Candidate]) -> list[Candidat
     return in_order(one.raised(speaker=bonus) if one.item.speaker in named else one for one in candidates)
 
 
-def raise_speaker_votes(
-    query: str, candidates: Sequence[Candidate], strengths: Mapping[str, float]
-) -> Mapping[str, float]:
+@dataclass(frozen=True, slots=True)
+class SpeakerVotes:
+    """The strengths of passages for a domain vote, and the one domain of the named speakers; None: they decide none."""
+
+    strengths: Mapping[str, float]
+    domain: str | None = None
+
+
+def raise_speaker_votes(query: str, candidates: Sequence[Candidate], strengths: Mapping[str, float]) -> SpeakerVotes:
     """Return the strengths of passages, raised for named speakers' turns if all these turns are of one domain."""
     turns = _turns_at_home(query, candidates)
-    return {**strengths, **{uid: strengths[uid] + VOTE for one in turns for uid, _ in one.passages}}
-
-
-def speaker_domain(query: str, candidates: Sequence[Candidate]) -> str | None:
-    """Return the one domain of the speakers that the question names; None if it names none, or they have several."""
-    return next((one.item.domain for one in _turns_at_home(query, candidates)), None)
+    raised = {**strengths, **{uid: strengths[uid] + VOTE for one in turns for uid, _ in one.passages}}
+    return SpeakerVotes(raised, next((one.item.domain for one in turns), None))
 
 
 def _turns_at_home(query: str, candidates: Sequence[Candidate]) -> list[Candidate]:

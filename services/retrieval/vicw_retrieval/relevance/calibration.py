@@ -11,13 +11,17 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from vicw_shared.errors import SettingsError
 from vicw_shared.ports import ModelIdentity
 
 _PACKAGED = "constants.json"
+ANSWER_SIGNALS = ("cosine", "lexical", "small", "distance", "covered", "lead")
+RESULT_SIGNALS = ("place", "behind", "words")
+"""Names of the signals (``signals.py``) of an answer, and of a result."""
 
 
 class _Constants(BaseModel):
@@ -52,6 +56,13 @@ class Calibration(_Constants):
     likely: float = Field(0.5, ge=0, le=1)
     nothing: float = Field(0.0, ge=0, le=1)
     english: bool = True
+
+    @model_validator(mode="after")
+    def _require_signals(self) -> Self:
+        for formula, signals in ((self.answer, ANSWER_SIGNALS), (self.result, RESULT_SIGNALS)):
+            if unknown := sorted(formula.weights.keys() - set(signals)):
+                raise ValueError(f"it has a weight of {unknown[0]!r}, which is no signal of this version")
+        return self
 
 
 class ModelCalibration(_Constants):

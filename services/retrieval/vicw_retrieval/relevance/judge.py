@@ -44,8 +44,9 @@ def judge(
     time: ResolvedTime | None,
     calibration: Calibration,
     degraded: Collection[str],
+    covered: float = 0.0,
 ) -> Relevance:
-    """Return the relevance of ``results``, in order.
+    """Return the relevance of ``results``, in order. ``covered`` is the share of the question's words that they have.
 
     The answer's is P(the results hold evidence), a result's is that times P(it is evidence | they hold some), both by
     logistic regression on ``signals``. The constants are fitted on sets of questions, each asked once with its evidence
@@ -59,7 +60,7 @@ def judge(
     """
     if not results:
         return Relevance(answered=Answered.UNSURE if degraded else Answered.NOTHING)
-    signals, of_results = answer_signals(wave), result_signals(results, wave)
+    signals, of_results = answer_signals(wave, covered), result_signals(results, wave)
     answer = calibration.answer.probability(signals)
     relevance = {
         one.key: answer * calibration.result.probability(found) for one, found in zip(results, of_results, strict=True)

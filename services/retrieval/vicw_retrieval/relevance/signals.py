@@ -11,26 +11,38 @@ from vicw_retrieval.ranking.fusion import Candidate, Wave
 
 _SMALL = 10
 """Passages of a small store, all of which a question finds."""
+_BEST = 10
+"""Passages that the best one is compared with."""
 
 
-def answer_signals(wave: Wave) -> dict[str, float]:
+def answer_signals(wave: Wave, covered: float) -> dict[str, float]:
     """Return the signals of an answer, each 0 where its channel has nothing.
 
     * ``cosine``: of the best passage, in [-1, 1], as the dense channel scores it;
     * ``lexical``: the best BM25 score as a share of the wave's ceiling, in [0, 1];
     * ``small``: 10 ÷ passages found, at most 1: a question finds a hundred or so, unless there are no more;
     * ``distance``: how far the best cosine is above the mean of the ten best, ≥ 0, times ``small``: in a small store
-      these are the whole store, so that this says how much the best stands out.
+      these are the whole store, so that this says how much the best stands out;
+    * ``covered``: the share of the question's words that the best passages have, in [0, 1] (``word_share.py``);
+    * ``lead``: how far the best fused score is above the mean of the ten best, ≥ 0, in standard deviations: high where
+      one passage is first by meaning and by words.
     """
     dense, lexical = _scores(wave, "dense"), _lexical(wave)
-    best = max(dense.values(), default=0.0)
     small = _SMALL / max(_SMALL, len(dense) or len(lexical))
     return {
-        "cosine": best,
+        "cosine": max(dense.values(), default=0.0),
         "lexical": _share(max(lexical.values(), default=0.0), wave.ceiling),
         "small": small,
-        "distance": small * (best - fmean(heapq.nlargest(_SMALL, dense.values()))) if dense else 0.0,
+        "distance": small * _lead(dense),
+        "covered": covered,
+        "lead": _lead(wave.strengths),
     }
+
+
+def _lead(scores: Mapping[str, float]) -> float:
+    """Return how far the best score is above the mean of the ten best; 0 without any."""
+    best = heapq.nlargest(_BEST, scores.values())
+    return best[0] - fmean(best) if best else 0.0
 
 
 def result_signals(results: Sequence[Candidate], wave: Wave) -> list[dict[str, float]]:

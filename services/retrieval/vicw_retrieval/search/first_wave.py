@@ -19,7 +19,7 @@ from vicw_retrieval.intent.profiles import QuestionIntent
 from vicw_retrieval.model.similarity import QuerySimilarity, VectorSimilarity, WordSimilarity
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.ranking.fusion import Candidate, Wave
-from vicw_retrieval.refine.speaker_boost import raise_speaker_votes, speaker_domain
+from vicw_retrieval.refine.speaker_boost import SpeakerVotes, raise_speaker_votes
 from vicw_retrieval.request.stages import StageRun
 from vicw_retrieval.search.item_search import ItemQuery, ItemSearch, SearchResult, SearchState
 from vicw_retrieval.search.waiting_passages import PENDING, is_waiting
@@ -121,8 +121,7 @@ async def _query_of(request: RetrieveRequest, scope: Scope, ports: RetrievalPort
     if terms.indices:
         frequencies = await ports.graph.frequencies(scope.tenant, scope.contexts, terms.indices)
     weights = weighted(terms, frequencies)
-    ceiling = sparse.ceiling(weights, terms)
-    query = ItemQuery(request.query, weights, channels, is_named, request.limit, ceiling)
+    query = ItemQuery(request.query, weights, channels, is_named, request.limit, sparse.word_weights(weights, terms))
     return query, frequencies
 
 
@@ -186,9 +185,8 @@ async def _decide(
     """Return the domains that the hits point to; by the question's own words if that fails."""
     decision = by_words(words := domain_cues(query))
     with stages.isolate(DOMAIN):
-        named = speaker_domain(query, result.candidates) if ports.settings.speaker_boost else None
         votes = _votes(query, result, ports.settings)
-        inferred = infer(result.candidates, votes, sizes, words, ports.settings, named=named)
+        inferred = infer(result.candidates, votes.strengths, sizes, words, ports.settings, named=votes.domain)
         if inferred.domains is not None and time.by_time:
             decision = _widened(inferred)  # the decision if the next line fails
             inferred = await _check_event_domains(inferred, scope, time, ports, _phrase_search(ports, result.state))
@@ -196,9 +194,11 @@ async def _decide(
     return decision
 
 
-def _votes(query: str, result: SearchResult, settings: RetrievalSettings) -> Mapping[str, float]:
+def _votes(query: str, result: SearchResult, settings: RetrievalSettings) -> SpeakerVotes:
     strengths = result.wave.strengths
-    return raise_speaker_votes(query, result.candidates, strengths) if settings.speaker_boost else strengths
+    if not settings.speaker_boost:
+        return SpeakerVotes(strengths)
+    return raise_speaker_votes(query, result.candidates, strengths)
 
 
 async def _check_event_domains(

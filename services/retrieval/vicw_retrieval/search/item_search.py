@@ -41,7 +41,7 @@ _WIDER = 4
 class ItemQuery:
     """What is searched for: the words, by which ``channels`` (``named``: by the caller), and how many ``items``.
 
-    ``ceiling`` is the BM25 score of a text with all the words.
+    ``words`` are its terms with their IDF, without forms in other languages.
     """
 
     text: str
@@ -49,7 +49,7 @@ class ItemQuery:
     channels: tuple[Channel, ...]
     named: bool
     items: int
-    ceiling: float = 0.0
+    words: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +301,7 @@ class ItemSearch:
         weights = {"dense": settings.alpha, "bm25": 1 - settings.alpha, FULLTEXT: settings.fulltext_weight}
         if "bm25" not in scored.scores:
             weights[FULLTEXT] = 1 - settings.alpha  # full text replaces bm25
-        return Wave(scored.ranked, scored.scores, weights, self.query.ceiling)
+        return Wave(scored.ranked, scored.scores, weights, self.query.words)
 
     async def _rank(self, last: _Scores, wave: Wave, scope: Scope) -> tuple[list[Candidate], Wave]:
         """Fuse a wave and return its items, best first. The sources of summaries are scored, too."""

@@ -6,19 +6,20 @@ from collections.abc import Mapping, Sequence
 
 from vicw_retrieval.synthesis.page import Guard, TextBlock, TextPage
 from vicw_shared.text import one_fact
+from vicw_shared.wire.answer_format import AMBIGUOUS_LINE, DOMAIN_HEADING
 from vicw_shared.wire.retrieve import Result
 
 
 def headings_of(groups: Sequence[str], results: Sequence[Result], guard: Guard) -> dict[str, str]:
     """Return the heading of each domain of ``groups`` that has results, by rank; {} unless there are several."""
     found = dict.fromkeys(result.domain for result in results if result.domain in groups)
-    return {name: guard(f"In {one_fact(name)}:") for name in found} if len(found) > 1 else {}
+    return {name: guard(DOMAIN_HEADING.format(domain=one_fact(name))) for name in found} if len(found) > 1 else {}
 
 
 def ambiguous_line(domains: Sequence[str], guard: Guard) -> str:
     """Return the line that says that these domains are kept apart; "" without any."""
     names = ", ".join(map(one_fact, domains))
-    return guard(f"The question fits several domains ({names}): the results of each stand apart.") if domains else ""
+    return guard(AMBIGUOUS_LINE.format(domains=names)) if domains else ""
 
 
 def place_headings(

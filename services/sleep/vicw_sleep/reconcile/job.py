@@ -8,6 +8,7 @@ from typing import NoReturn
 
 import structlog
 
+from vicw_core.changes import forget_changes
 from vicw_runtime.indexes import Indexes
 from vicw_runtime.operations import Memory
 from vicw_shared.clock import now
@@ -21,9 +22,13 @@ _log = structlog.get_logger()
 
 
 async def compare(memory: Memory) -> AsyncIterator[None]:
-    """Delete old receipts, then reconcile the stores, unless an index is being rebuilt: that reconciles itself."""
+    """Delete old receipts and records of changes, then reconcile the stores.
+
+    Not while an index is being rebuilt: that reconciles itself.
+    """
     graph, indexes, settings = memory.graph, memory.indexes, memory.settings
     await forget_receipts(graph.record, settings.ingest.receipts_before(now()), seconds=SLICE_SECONDS)
+    await forget_changes(graph, settings.ingest.audit_before(now()))
     bookmark = ReconcileBookmark()
     while _is_whole(indexes):
         result = await reconcile(

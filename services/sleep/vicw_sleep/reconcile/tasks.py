@@ -9,6 +9,7 @@ import structlog
 from celery import Task, shared_task
 from redis.exceptions import RedisError
 
+from vicw_core.changes import forget_changes
 from vicw_runtime.job_runs import recorded_run
 from vicw_runtime.queue.celery_queue import RECONCILE, WATCH, send
 from vicw_runtime.queue.celery_runtime import worker_of
@@ -65,6 +66,7 @@ async def _compare(wiring: SleepWiring, *, start: ReconcileBookmark, first: bool
         before = wiring.settings.ingest.receipts_before(now())
         if forgotten := await forget_receipts(graph.record, before, seconds=_FORGET_SECONDS):
             _log.info("forgot old receipts", receipts=forgotten)
+        await forget_changes(graph, wiring.settings.ingest.audit_before(now()))
         await wiring.engines.restore_index()
         start = replace(start, lost_at=indexes.rebuilding)
     else:

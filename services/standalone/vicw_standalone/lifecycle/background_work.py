@@ -15,6 +15,7 @@ from vicw_shared.errors import VicwError
 from vicw_sleep.reindex.rebuild import rebuild
 
 if TYPE_CHECKING:
+    from vicw_ingest.erasure.jobs import ErasureWorker
     from vicw_ingest.index.service import Indexer
     from vicw_ingest.llm_queue.service import PendingExtractor
     from vicw_retrieval.request.usage_counter import UsageCounter
@@ -43,6 +44,7 @@ class BackgroundWork:
         *,
         uses: UsageCounter | None,
         extractor: PendingExtractor | None,
+        erasures: ErasureWorker,
     ) -> None:
         self._graph = graph
         self._indexes = indexes
@@ -52,6 +54,7 @@ class BackgroundWork:
         self._jobs = jobs
         self._uses = uses
         self._extractor = extractor
+        self._erasures = erasures
         self._running = AsyncExitStack()
 
     def start(self) -> None:
@@ -61,6 +64,7 @@ class BackgroundWork:
             start_background_task(self._uses.keep_flushing(self._graph.uses), self._running, "uses")
         if self._extractor is not None:
             start_background_task(self._extractor.run(), self._running, "extractor")
+        start_background_task(self._erasures.run(), self._running, "erasures")
         rebuilding = rebuild(self._graph, self._indexes, self._mark_compared)
         start_background_task(rebuilding, self._running, "rebuilding")
         start_background_task(self._word_conversion().run(), self._running, "words")

@@ -64,3 +64,21 @@ def page(order: ItemOrder, fixed: int, condition: str, *, of_context: bool, star
         for label in LABELS
     )
     return f"CALL () {{ {branches} }} RETURN {node('i')} AS node ORDER BY {ordered} LIMIT $limit"
+
+
+@lru_cache(256)
+def context_parts(condition: str) -> str:
+    """Return the counts of the live items by context, domain and label."""
+    hint = ", ".join(columns(ItemOrder.TOLD, of_context=False))
+    branches = " UNION ALL ".join(
+        f"MATCH (i:{label}) {seek('i', label, hint)} WHERE i.listed = $listed AND i.told_key IS NOT NULL "
+        f"AND i.arrival_key IS NOT NULL AND i.uid IS NOT NULL AND {condition} "
+        "RETURN i.context AS context, i.domain AS domain, labels(i)[0] AS label, i.told_key AS told, "
+        "COUNT { (i)-[:EVIDENCED_BY]->(:Chunk) } AS passages, "
+        "reduce(sum = 0, size IN [(i)-[:EVIDENCED_BY]->(k:Chunk) | size(k.text)] | sum + size) AS chars"
+        for label in LABELS
+    )
+    return (
+        f"CALL () {{ {branches} }} RETURN context, domain, label, count(*) AS items, min(told) AS first, "
+        "max(told) AS last, sum(passages) AS passages, sum(chars) AS chars ORDER BY context, domain, label"
+    )

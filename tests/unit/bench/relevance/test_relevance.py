@@ -68,7 +68,14 @@ def answers(name: str, shift: float = 0.0) -> list[Judged]:
     judged = []
     for cosine in draw.uniform(0, 1, 4000):
         own = draw.uniform() < 1 / (1 + np.exp(4 - 8 * cosine))
-        signals = {"cosine": cosine, "lexical": cosine / 2, "small": 0.1, "distance": shift}
+        signals = {
+            "cosine": cosine,
+            "lexical": cosine / 2,
+            "small": 0.1,
+            "distance": shift,
+            "covered": 0.5,
+            "lead": 0.0,
+        }
         results = [
             ({"place": float(np.log(rank)), "behind": 0.1 * rank, "words": 0.3}, rank == 1) for rank in (1, 2, 3)
         ]

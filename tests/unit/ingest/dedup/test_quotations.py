@@ -9,6 +9,7 @@ import pytest
 from vicw_ingest.dedup.detector import remove_parts
 from vicw_ingest.dedup.quotations import CUT, block_end, blocks
 from vicw_shared.model.text_keys import keys_of
+from vicw_shared.wire.answer_format import AMBIGUOUS_LINE, UNSURE_LINE
 
 ANSWER = """\
 [1] ops · general · message · Ana · 2026-01-01 10:00 · id a
@@ -111,3 +112,18 @@ def test_hostile_texts_are_scanned_for_quotations_in_bounded_time(text: str) -> 
 def test_what_is_left_beside_a_quotation_keeps_its_indentation() -> None:
     text = "[1] ops · general\nStale.\n\n    - berth 1\n    - berth 2\n"
     assert remove_parts(text, [(0, text.index("Stale.") + 6)]) == "    - berth 1\n    - berth 2"
+
+
+def test_what_says_that_a_question_is_ambiguous_is_part_of_the_blocks_below_it() -> None:
+    line = AMBIGUOUS_LINE.format(domains="ops, story")
+    answer = f"{UNSURE_LINE}\n{line}\nIn ops:\n{ANSWER}\nIn story:\n[3] tale · story · id c\nThe wizard restarted."
+    for text in (answer, "\n".join(f"> {one}" for one in answer.split("\n"))):
+        first, second, third = blocks(f"Recalled:\n{text}")
+        assert f"Recalled:\n{text}"[: first.start] == "Recalled:\n"
+        assert second.texts[-1].keys == keys_of("Ben restarted the servers."), "not the heading below it"
+        assert third.texts[-1].keys == keys_of("The wizard restarted.")
+
+
+def test_a_line_that_looks_like_the_heading_of_a_domain_is_new_text_unless_the_answer_is_ambiguous() -> None:
+    text = f"In ops:\n{ANSWER}"
+    assert text[: blocks(text)[0].start] == "In ops:\n"

@@ -120,7 +120,9 @@ async def test_job_status_lists_the_passages_that_fail(store: Path) -> None:
         async with asyncio.timeout(15):
             job, tenant = response.job, memory.tenant
             while not (  # noqa: ASYNC110 - time alone changes it
-                status := await job_status(job, tenant, ports.record, ports.outbox, ports.pending_extractions)
+                status := await job_status(
+                    job, tenant, ports.graph, ports.record, ports.outbox, ports.pending_extractions
+                )
             ).failures:
                 await asyncio.sleep(0.05)
         (failure,) = status.failures

@@ -46,7 +46,7 @@ async def refusing_memory(store: Path) -> AsyncIterator[Memory]:
 async def status_of(memory: Memory, response: IngestResponse) -> JobStatus:
     assert response.job is not None
     graph = memory.standalone.graph
-    return await job_status(response.job, memory.tenant, graph.record, graph.outbox, graph.pending_extractions)
+    return await job_status(response.job, memory.tenant, graph, graph.record, graph.outbox, graph.pending_extractions)
 
 
 async def test_a_job_ends_as_failed_with_its_dead_passages(refusing_memory: Memory) -> None:

@@ -64,7 +64,7 @@ async def test_masking_is_reported_without_waiting_and_by_the_job(memory: Memory
     assert response.job is not None
     graph = memory.standalone.graph
     for _ in range(500):
-        status = await job_status(response.job, "default", graph.record, graph.outbox, graph.pending_extractions)
+        status = await job_status(response.job, "default", graph, graph.record, graph.outbox, graph.pending_extractions)
         if status.result is not None:
             break
         await asyncio.sleep(0.02)

@@ -135,6 +135,14 @@ async def test_a_question_that_fits_two_domains_gets_the_results_of_each_by_them
     assert all(f" · {first} · " in line for line in between)
 
 
+async def test_the_text_of_an_ambiguous_answer_is_no_new_memory(memory: Memory) -> None:
+    await remember_wizards(memory)
+    answer = await memory.retrieve("cast the spell of the lantern", limit=6)
+    written = await memory.ingest({"text": answer.text, "speaker": "assistant"}, context="chat", domain="general")
+    assert answer.intent.ambiguous and written.items[0].status == "linked"
+    assert {source.uid for source in written.items[0].sources} == {result.uid for result in answer.results}
+
+
 async def test_a_question_that_names_what_it_asks_for_gets_that_domain_alone(memory: Memory) -> None:
     await remember_wizards(memory)
     asked = await memory.retrieve("Which function casts the spell of a wizard?")

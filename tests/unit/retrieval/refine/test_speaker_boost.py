@@ -29,7 +29,7 @@ def candidates(*turns: tuple[str | None, str]) -> list[Candidate]:
 @pytest.mark.parametrize("query", ["What did Maria Braun cook?", "Why is Maria late?", "maria? No, Maria!"])
 def test_turns_of_a_named_speaker_weigh_more_in_the_domain_vote(query: str) -> None:
     found = candidates(("Maria Braun", "general"), (None, "creative"), ("Ben", "general"))
-    assert raise_speaker_votes(query, found, STRENGTHS) == {**STRENGTHS, "0": 1.0 + VOTE}
+    assert raise_speaker_votes(query, found, STRENGTHS).strengths == {**STRENGTHS, "0": 1.0 + VOTE}
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_turns_of_a_named_speaker_weigh_more_in_the_domain_vote(query: str) -> N
 )
 def test_names_with_punctuation_or_without_spaces_are_recognised(query: str, speaker: str) -> None:
     found = candidates((speaker, "general"), (None, "creative"))
-    assert raise_speaker_votes(query, found, STRENGTHS) == {**STRENGTHS, "0": 1.0 + VOTE}
+    assert raise_speaker_votes(query, found, STRENGTHS).strengths == {**STRENGTHS, "0": 1.0 + VOTE}
 
 
 @pytest.mark.parametrize(
@@ -71,12 +71,12 @@ def test_the_first_letter_of_a_name_does_not_name_the_speaker(query: str, speake
 )
 def test_turns_of_speakers_that_are_not_named_do_not_weigh_more(query: str, speaker: str) -> None:
     found = candidates((speaker, "general"), (None, "creative"))
-    assert raise_speaker_votes(query, found, STRENGTHS) == STRENGTHS
+    assert raise_speaker_votes(query, found, STRENGTHS).strengths == STRENGTHS
 
 
 def test_a_speaker_of_two_domains_raises_no_domain_vote() -> None:
     found = candidates(("Maria", "general"), ("Maria", "coding"), (None, "creative"))
-    assert raise_speaker_votes("What did Maria say?", found, STRENGTHS) == STRENGTHS
+    assert raise_speaker_votes("What did Maria say?", found, STRENGTHS).strengths == STRENGTHS
 
 
 @pytest.mark.parametrize(("on", "domain"), [(True, "general"), (False, None)])

@@ -63,3 +63,12 @@ def test_a_broken_file_is_a_wrong_setting(tmp_path: Path, text: str) -> None:
         load_calibrations(file)
     with pytest.raises(SettingsError, match="no constants of relevance"):
         load_calibrations(tmp_path / "missing.json")
+
+
+def test_a_file_of_a_version_with_other_signals_is_a_wrong_setting(tmp_path: Path) -> None:
+    installed = load_calibrations().model_dump(mode="json")
+    installed["words"]["answer"]["weights"]["loudness"] = 1.0
+    file = tmp_path / "constants.json"
+    file.write_text(json.dumps(installed))
+    with pytest.raises(SettingsError, match=r"weight of 'loudness', which is no signal .*bench relevance --fit"):
+        load_calibrations(file)

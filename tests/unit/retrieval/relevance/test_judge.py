@@ -28,7 +28,7 @@ def result(uid: str) -> Candidate:
 
 
 def asked(cosine: float, query: str = "Where is the ferry?", **given: Any) -> Relevance:
-    wave = Wave(given.pop("ranked", {}), {"dense": {"a": cosine, "b": cosine - 0.1}}, {}, 1.0)
+    wave = Wave(given.pop("ranked", {}), {"dense": {"a": cosine, "b": cosine - 0.1}}, {"dense": 1.0})
     results = given.pop("results", [result("a"), result("b")])
     return judge(query, results, wave, given.pop("time", None), CALIBRATION, given.pop("degraded", ()), **given)
 

@@ -8,6 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from support.stores.memory import Memory
+from vicw_retrieval.relevance.calibration import ANSWER_SIGNALS
 from vicw_shared.wire.retrieve import Answered, RetrieveRequest
 
 ITEMS = [{"id": str(number), "text": f"The ferry of pier {number} was late again."} for number in range(6)]
@@ -55,7 +56,7 @@ async def test_the_explanation_has_the_signals(memory: Memory) -> None:
     await memory.ingest(*ITEMS)
     answer = await memory.retrieve("ferry", explain=True)
     assert answer.explain is not None and answer.explain.relevance is not None
-    assert {"cosine", "lexical", "small", "distance"} == answer.explain.relevance.answer.keys()
+    assert set(ANSWER_SIGNALS) == answer.explain.relevance.answer.keys()
     assert answer.explain.relevance.results.keys() == {result.uid for result in answer.results}
 
 

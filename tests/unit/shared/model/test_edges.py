@@ -30,6 +30,7 @@ TABLE = {
     "AUTO_TAGGED": (Category.ABOUTNESS, "NV→C", 0.3),
     "IS_PERSON": (Category.IDENTITY, "N→N", 1.0),
     "MERGED_INTO": (Category.IDENTITY, "N→N C→C", 1.0),
+    "ALIAS_OF": (Category.IDENTITY, "N→N", 0.7),
     "DISTINCT_FROM": (Category.IDENTITY, "N→N C→C", 0.1),
     "HAS_RELATIONSHIP": (Category.IDENTITY, "N→N", 0.7),
     "BELONGS_TO": (Category.STRUCTURAL, "NVCK→X", 0.1),

@@ -1,7 +1,8 @@
 """People stage: memories about relevant people, in every context that is searched.
 
-Relevant people are the participants and the subjects of the best results. Memories at one hop (ABOUT, MENTIONS,
-STATED_BY or INITIATED a person) weigh more than those of related people, at two hops. SUPERSEDES is not walked.
+Relevant people are the participants, the subjects of the best results, and those of whom the question has another name.
+Memories at one hop (ABOUT, MENTIONS, STATED_BY or INITIATED a person) weigh more than those of related people, at two
+hops. SUPERSEDES is not walked.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from vicw_retrieval.access.visibility import filter_results
 from vicw_retrieval.channels.graph.spread import Anchor, ReachedItems, SpreadContext, SpreadPath
 from vicw_retrieval.ranking.fusion import SubGraph
 from vicw_shared.model import Label
-from vicw_shared.model.edges import IS_PERSON
-from vicw_shared.ports import Direction, Spread, look_up
+from vicw_shared.model.edges import ALIAS_OF, IS_PERSON
+from vicw_shared.ports import Direction, NameMatch, NameQuery, Spread, look_up
 
 PEOPLE = "people"
 HOPS = (0.5, 0.3)
@@ -29,6 +30,8 @@ _MIN_SIMILARITY = 0.2
 """Minimum similarity (cosine or share of words) to the question: not every memory of a person is relevant."""
 _FANOUT = 100
 _MAX_PEOPLE = 50
+_MAX_ALIASES = 10
+_ALIASES: tuple[Spread, ...] = tuple((ALIAS_OF, way) for way in Direction)
 _MAX_READ = 200
 _MEMORIES: tuple[Spread, ...] = (
     ("ABOUT", Direction.IN),
@@ -37,7 +40,7 @@ _MEMORIES: tuple[Spread, ...] = (
     ("INITIATED", Direction.OUT),
 )
 _PEOPLE: tuple[Spread, ...] = tuple(
-    (name, way) for name in ("HAS_RELATIONSHIP", IS_PERSON, MERGED_INTO) for way in Direction
+    (name, way) for name in ("HAS_RELATIONSHIP", IS_PERSON, MERGED_INTO, ALIAS_OF) for way in Direction
 )
 
 PARTICIPANT = ""
@@ -88,13 +91,23 @@ async def _seeds(question: SpreadContext, people: Sequence[str], anchors: Sequen
     """Return the people from whom the walk starts, each with its sources."""
     named = await look_up(question.graph, question.scope.tenant, people) if people else {}
     participants = {node.uid for nodes in named.values() for node in nodes if node.label is Label.ENTITY}
-    seeds: dict[str, Sources] = {uid: {PARTICIPANT: 1.0} for uid in participants}
+    seeds: dict[str, Sources] = {uid: {PARTICIPANT: 1.0} for uid in (*participants, *await _other_names(question))}
     shares = {
         anchor.uid: min(1.0, anchor.strength / question.best) for anchor in anchors[:_RESULTS] if question.best > 0
     }
     for neighbour in await question.visibility.expand(list(shares), [("ABOUT", Direction.OUT)], _ABOUT):
         seeds.setdefault(neighbour.node.uid, {})[neighbour.origin] = shares[neighbour.origin]
     return seeds
+
+
+async def _other_names(question: SpreadContext) -> list[str]:
+    """Return the entities of which a visible text says that they are another name of one in the question, or back."""
+    scope = question.scope
+    queries = [NameQuery(NameMatch.NAME, tuple(sorted(question.phrases)))]
+    (by_name,) = await question.graph.find_names(scope.tenant, queries, contexts=scope.contexts)
+    named = list({node.uid for same in by_name.values() for node in same if node.label is Label.ENTITY})[:_MAX_PEOPLE]
+    aliases = await question.visible(PEOPLE, named, _ALIASES, _MAX_ALIASES) if named else []
+    return list(dict.fromkeys(one.node.uid for one in aliases))
 
 
 async def _memory_paths(question: SpreadContext, seeds: Mapping[str, Sources]) -> dict[str, _PersonPath]:

@@ -1,0 +1,1 @@
+"""The record of changes, as a tenant reads it."""

@@ -1,0 +1,1 @@
+"""Erasure by request, while everything serves."""

@@ -1,0 +1,46 @@
+"""Use case of listing contexts with what each holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import groupby
+
+from vicw_retrieval.items.service import viewer_scope
+from vicw_retrieval.ports import RetrievalPorts
+from vicw_shared.ports import ContextPart
+from vicw_shared.wire.items import ContextPage, ContextsQuery, ContextSummary
+
+
+async def list_contexts(query: ContextsQuery, tenant: str, ports: RetrievalPorts) -> ContextPage:
+    """Return a page of the contexts with an item that the viewer may see.
+
+    Raises UnavailableError while the graph is down.
+    """
+    parts = await ports.graph.context_parts(await viewer_scope(query, tenant, ports, None))
+    chosen = [
+        part
+        for part in parts
+        if part.context.startswith(query.prefix or "") and (query.after is None or part.context > query.after)
+    ]
+    found = [_summary(name, list(group)) for name, group in groupby(chosen, key=lambda part: part.context)]
+    page = found[: query.limit]
+    return ContextPage(contexts=tuple(page), next=page[-1].context if len(found) > len(page) else None)
+
+
+def _summary(context: str, parts: Sequence[ContextPart]) -> ContextSummary:
+    labels: Counter[str] = Counter()
+    domains: Counter[str] = Counter()
+    for part in parts:
+        labels[part.label.value] += part.items
+        domains[part.domain] += part.items
+    return ContextSummary(
+        context=context,
+        items=labels.total(),
+        labels=dict(labels),
+        domains=dict(domains),
+        first=min(part.first for part in parts),
+        last=max(part.last for part in parts),
+        passages=sum(part.passages for part in parts),
+        chars=sum(part.chars for part in parts),
+    )

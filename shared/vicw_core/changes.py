@@ -1,0 +1,67 @@
+"""Record of changes: who changed how many items when, never which, and never a text.
+
+A record is a step of the maintenance log without a context, written by the transaction that makes the change.
+"""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+from enum import StrEnum
+from operator import methodcaller
+
+from vicw_shared.ports import GraphTransaction, MaintenanceStep, Outcome, Steps, Store
+from vicw_shared.ports.sleep import AUDIT
+
+KEY, COUNT = "key", "count"
+_BATCH = 500
+
+
+class ChangeKind(StrEnum):
+    """What was done: items updated or patched, retracted or erased; entities merged, split, identified or renamed."""
+
+    UPDATE = "update"
+    PATCH = "patch"
+    RETRACT = "retract"
+    ERASE = "erase"
+    MERGE = "merge"
+    SPLIT = "split"
+    IDENTIFY = "identify"
+    RENAME = "rename"
+
+
+async def record_change(
+    transaction: GraphTransaction, tenant: str, kind: ChangeKind, count: int, *, key: str | None, at: datetime
+) -> None:
+    """Record a change by the key with this id (None: no key was needed)."""
+    details = {KEY: key, COUNT: count}
+    step = MaintenanceStep(
+        id=str(uuid.uuid4()),
+        tenant=tenant,
+        context="",
+        task=AUDIT,
+        outcome=Outcome.DONE,
+        at=at,
+        subject="",
+        reason=kind,
+        details=details,
+    )
+    await transaction.log_step(step)
+
+
+def place_before(at: datetime) -> MaintenanceStep:
+    """Return the place in the log right behind all records of ``at`` or later."""
+    return MaintenanceStep(id="", tenant="", context="", task=AUDIT, outcome=Outcome.DONE, at=at, subject="")
+
+
+async def forget_changes(graph: Store, before: datetime) -> int:
+    """Remove the records of all tenants made before an instant; return how many."""
+    forgotten = 0
+    while page := await graph.scan(Steps(task=AUDIT), after=place_before(before), limit=_BATCH):
+        by_tenant: dict[str, list[str]] = {}
+        for step in page:
+            by_tenant.setdefault(step.tenant, []).append(step.id)
+        for tenant, ids in by_tenant.items():
+            await graph.write(tenant, "", methodcaller("drop_steps", ids))
+        forgotten += len(page)
+    return forgotten

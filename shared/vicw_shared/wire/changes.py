@@ -1,0 +1,35 @@
+"""``GET /audit``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from vicw_shared.wire.base import Message, StrictInt, Timestamp
+
+_MAX_PAGE = 1000
+
+
+class AuditQuery(Message):
+    """A page of the record of changes."""
+
+    after: Annotated[str, Field(max_length=100)] | None = Field(None, description="`next` of the page before")
+    limit: Annotated[int, Field(ge=1, le=_MAX_PAGE)] = Field(100, description="Number of records")
+
+
+class AuditRecord(Message):
+    """A change: its kind, the number of items or entities, when, and by which key. Never which, and never a text."""
+
+    id: str
+    at: Timestamp
+    kind: str = Field(description="`update`, `patch`, `retract`, `erase`, `merge`, `split`, `identify` or `rename`")
+    key: str | None = Field(description="Id of the key; null: none was needed, or it was a command of the operator")
+    count: StrictInt = Field(description="Number of items or entities; of an erasure 0 if only contexts were named")
+
+
+class AuditPage(Message):
+    """Changes of the key's tenant, the latest first."""
+
+    records: tuple[AuditRecord, ...]
+    next: str | None = Field(description="Where the next page begins; null: this is the last")
