@@ -36,6 +36,7 @@ RENAMED_FIELDS: dict[str, str | None] = {
     "form": None,
     "task": None,  # it was told by example phrases, too
     "task_confidence": None,
+    "relevance": None,  # fitted anew from version to version
 }
 """What a field of an answer, or a name that is stored, was called when a fixture was made, and what it is called now;
 None: it is no more, or told in another way. A rename takes one line here.
