@@ -21,7 +21,7 @@ from pathlib import Path
 
 from vicw_core.filters.order import listing_place
 from vicw_shared.model import EdgeRegistry, Label, Node
-from vicw_shared.ports import GraphTransaction, ItemOrder, ItemQuery, Scope, Store
+from vicw_shared.ports import GraphTransaction, ItemOrder, ListingQuery, Scope, Store
 from vicw_shared.ports.item_filter import EVERY, ItemCondition, OneOf
 from vicw_shared.settings import Neo4jSettings
 from vicw_shared.uids import make_uid
@@ -79,7 +79,7 @@ async def measure(graph: Store, live: list[Node]) -> None:
         for order in ItemOrder:
             took = []
             for number in range(TIMES):
-                query = ItemQuery(
+                query = ListingQuery(
                     scope=scope,
                     condition=condition,
                     order=order,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from vicw_core.filters.predicate import arrived_at, happened_at, told_at
 from vicw_shared.model import Node
 from vicw_shared.ports.item_filter import AllOf, ItemCondition, OneOf
-from vicw_shared.ports.item_listing import ItemOrder, ItemQuery, Place
+from vicw_shared.ports.item_listing import ItemOrder, ListingPlace, ListingQuery
 
 NO_TIME = -9_000_000_000_000_000_000
 """Key of an item without a time that its caller gave: before every time."""
@@ -13,9 +13,9 @@ NO_IMPORTANCE = -1.0
 """Key of an item without an importance: below every importance."""
 
 
-def listing_place(order: ItemOrder, item: Node) -> Place:
+def listing_place(order: ItemOrder, item: Node) -> ListingPlace:
     """Return an item's place in an order."""
-    return Place(_key(order, item), item.arrival or 0, item.uid)
+    return ListingPlace(_key(order, item), item.arrival or 0, item.uid)
 
 
 def _key(order: ItemOrder, item: Node) -> float:
@@ -29,7 +29,7 @@ def _key(order: ItemOrder, item: Node) -> float:
     return NO_IMPORTANCE if item.importance is None else item.importance
 
 
-def single_context(query: ItemQuery) -> str | None:
+def single_context(query: ListingQuery) -> str | None:
     """Return the context that all items of a query are in, if it names one."""
     named = [query.scope.contexts] if query.scope.contexts is not None else []
     named += [tuple(map(str, one.values)) for one in _required(query.condition) if one.field == "context"]

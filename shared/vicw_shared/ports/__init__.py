@@ -18,7 +18,7 @@ from vicw_shared.ports.graph import (
     TextHit,
     WeightedNeighbour,
 )
-from vicw_shared.ports.item_listing import ContextPart, ItemListing, ItemOrder, ItemQuery, Place
+from vicw_shared.ports.item_listing import ContextPart, ItemListing, ItemOrder, ListingPlace, ListingQuery
 from vicw_shared.ports.items import ItemIndex, ItemView, PassageChange, PassageTimes, Use, Uses
 from vicw_shared.ports.keys import KeyRing
 from vicw_shared.ports.language import Completion, Finish, LanguageModel, Prompt, Reranker, Role
@@ -107,7 +107,6 @@ __all__ = [
     "ItemIndex",
     "ItemListing",
     "ItemOrder",
-    "ItemQuery",
     "ItemRef",
     "ItemView",
     "Items",
@@ -115,6 +114,8 @@ __all__ = [
     "KeyRing",
     "Lane",
     "LanguageModel",
+    "ListingPlace",
+    "ListingQuery",
     "Lookups",
     "MaintenanceStep",
     "MirrorFiles",
@@ -137,7 +138,6 @@ __all__ = [
     "PendingExtractions",
     "PendingKind",
     "PendingPoint",
-    "Place",
     "Point",
     "Prompt",
     "Puts",

@@ -21,7 +21,7 @@ class ItemOrder(StrEnum):
     IMPORTANCE = "importance"
 
 
-class Place(NamedTuple):
+class ListingPlace(NamedTuple):
     """An item's place in an order. Ties are in order of ``arrival`` in a context, then of uids."""
 
     key: float
@@ -30,7 +30,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ItemQuery:
+class ListingQuery:
     """Which items are listed, and in which order.
 
     Of ``scope`` the tenant, the contexts, the viewer and the time of expiry count. Only live items are listed, unless
@@ -42,7 +42,7 @@ class ItemQuery:
     order: ItemOrder = ItemOrder.TOLD
     descending: bool = False
     retired: bool = False
-    after: Place | None = None
+    after: ListingPlace | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class ItemListing(Protocol):
         """
         ...
 
-    async def list_items(self, query: ItemQuery, limit: int) -> list[Node]:
+    async def list_items(self, query: ListingQuery, limit: int) -> list[Node]:
         """Return the first ``limit`` items of a query, in its order.
 
         Places never change while an item is not changed, so pages that each begin ``after`` the last item of the one

@@ -6,7 +6,7 @@ from vicw_core.filters.order import listing_place, single_context
 from vicw_shared.clock import from_us
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import Scope
-from vicw_shared.ports.item_listing import ContextPart, ItemQuery
+from vicw_shared.ports.item_listing import ContextPart, ListingQuery
 from vicw_stores.conditions import listing_conditions
 from vicw_stores.neo4j.cypher import item_listing as cypher
 from vicw_stores.neo4j.cypher.item_filter import Bindings, condition_of
@@ -16,7 +16,7 @@ from vicw_stores.neo4j.keys import index_text, listed
 from vicw_stores.neo4j.rows import nodes_in
 
 
-async def list_items(run: RunStatement, query: ItemQuery, limit: int) -> list[Node]:
+async def list_items(run: RunStatement, query: ListingQuery, limit: int) -> list[Node]:
     """Return the first ``limit`` items of a query."""
     items: list[Node] = []
     for live in (True, False) if query.retired else (True,):
@@ -25,7 +25,7 @@ async def list_items(run: RunStatement, query: ItemQuery, limit: int) -> list[No
     return items[:limit]
 
 
-async def _items(run: RunStatement, query: ItemQuery, limit: int, *, live: bool) -> list[Node]:
+async def _items(run: RunStatement, query: ListingQuery, limit: int, *, live: bool) -> list[Node]:
     """Return the first items that are live, or that are not."""
     tenant, context = query.scope.tenant, single_context(query)
     values = Bindings(tenant=tenant, listed=listed(tenant, live=live), limit=limit)

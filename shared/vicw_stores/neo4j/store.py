@@ -16,9 +16,9 @@ from vicw_shared.model.names import UNCOUNTED
 from vicw_shared.ports import (
     ContextPart,
     GraphTransaction,
-    ItemQuery,
     ItemRef,
     ItemView,
+    ListingQuery,
     NameQuery,
     Neighbour,
     PassageTimes,
@@ -203,7 +203,7 @@ class Neo4jGraphStore(Neo4jScans):
     async def item_views(self, tenant: str, uids: Sequence[str]) -> list[ItemView]:
         return await find_item_views(self._database.read, tenant, uids)
 
-    async def list_items(self, query: ItemQuery, limit: int) -> list[Node]:
+    async def list_items(self, query: ListingQuery, limit: int) -> list[Node]:
         return await list_items(self._database.read, query, limit)
 
     async def context_parts(self, scope: Scope) -> list[ContextPart]:

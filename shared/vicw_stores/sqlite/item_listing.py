@@ -9,7 +9,7 @@ from vicw_core.filters.order import listing_place, single_context
 from vicw_shared.clock import from_us
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import Scope
-from vicw_shared.ports.item_listing import ContextPart, ItemOrder, ItemQuery, Place
+from vicw_shared.ports.item_listing import ContextPart, ItemOrder, ListingPlace, ListingQuery
 from vicw_stores.conditions import listing_conditions
 from vicw_stores.sqlite.full_text import scope_clause
 from vicw_stores.sqlite.item_filter import KEYS, clause_of
@@ -28,7 +28,7 @@ _PROOF = (
 )
 
 
-def list_items(connection: sqlite3.Connection, query: ItemQuery, limit: int) -> list[Node]:
+def list_items(connection: sqlite3.Connection, query: ListingQuery, limit: int) -> list[Node]:
     """Return the first ``limit`` items of a query."""
     items: list[Node] = []
     if query.scope.contexts == ():
@@ -39,7 +39,7 @@ def list_items(connection: sqlite3.Connection, query: ItemQuery, limit: int) -> 
     return items[:limit]
 
 
-def _items(connection: sqlite3.Connection, query: ItemQuery, limit: int, live: int) -> list[Node]:
+def _items(connection: sqlite3.Connection, query: ListingQuery, limit: int, live: int) -> list[Node]:
     """Return the first items that are live, or that are not."""
     context = single_context(query)
     scoped, scope_values = scope_clause(listing_conditions(query.scope, retired=query.retired))
@@ -64,7 +64,9 @@ def _items(connection: sqlite3.Connection, query: ItemQuery, limit: int, live: i
     return found
 
 
-def _behind(key: str, after: Place | None, *, descending: bool) -> Iterator[tuple[str, tuple[object, ...], list[str]]]:
+def _behind(
+    key: str, after: ListingPlace | None, *, descending: bool
+) -> Iterator[tuple[str, tuple[object, ...], list[str]]]:
     """Yield conditions that hold for the items behind a place, in their order, each a range of the index.
 
     Each comes with its values, and with what its items are still to be ordered by: SQLite sorts them if that names what

@@ -15,9 +15,9 @@ from vicw_shared.model.names import UNCOUNTED
 from vicw_shared.ports import (
     ContextPart,
     GraphTransaction,
-    ItemQuery,
     ItemRef,
     ItemView,
+    ListingQuery,
     NameQuery,
     Neighbour,
     PassageTimes,
@@ -207,7 +207,7 @@ class SqliteGraphStore(SqliteScans):
     async def item_views(self, tenant: str, uids: Sequence[str]) -> list[ItemView]:
         return await self._database.read(lambda c: read_item_views(c, tenant, uids))
 
-    async def list_items(self, query: ItemQuery, limit: int) -> list[Node]:
+    async def list_items(self, query: ListingQuery, limit: int) -> list[Node]:
         return await self._database.read(lambda c: list_items(c, query, limit))
 
     async def context_parts(self, scope: Scope) -> list[ContextPart]:

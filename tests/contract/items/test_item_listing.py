@@ -17,7 +17,7 @@ from vicw_core.filters.order import listing_place
 from vicw_core.filters.predicate import ItemFields, accepts
 from vicw_retrieval.access.scope import may_see
 from vicw_shared.model import Edge, Label, Node, Sensitivity
-from vicw_shared.ports import Audience, ContextPart, ItemOrder, ItemQuery, Scope
+from vicw_shared.ports import Audience, ContextPart, ItemOrder, ListingQuery, Scope
 from vicw_shared.settings import LimitSettings
 from vicw_shared.text import fold_case
 from vicw_shared.uids import make_uid
@@ -146,7 +146,7 @@ class Population:
         identities = (draw.choice(("ana", "old ben", "nobody")),)
         return draw.choice((None, Audience(identities=identities, private=draw.random() < 0.5, context="c")))
 
-    def expected(self, query: ItemQuery) -> list[str]:
+    def expected(self, query: ListingQuery) -> list[str]:
         """Return the uids that a query lists, by plain Python."""
         scope = replace(query.scope, with_past=True)
         kept = [
@@ -160,7 +160,7 @@ class Population:
         return [item.uid for item in kept]
 
 
-async def pages(graph: Graph, query: ItemQuery, size: int) -> list[str]:
+async def pages(graph: Graph, query: ListingQuery, size: int) -> list[str]:
     """Return the uids of all pages, each of which begins behind the last item of the one before."""
     found: list[Node] = []
     while page := await graph.list_items(query, size):
@@ -186,7 +186,7 @@ async def test_every_store_lists_what_plain_python_lists(graph: Graph, seed: int
     # Neo4j compiles a plan for each shape of a filter.
     for _ in range(40 if isinstance(graph, SqliteGraphStore) else 8):
         sent = population.filter()
-        query = ItemQuery(
+        query = ListingQuery(
             scope=scopes(draw, population),
             condition=condition_of(sent),
             order=draw.choice(list(ItemOrder)),
@@ -203,7 +203,7 @@ async def test_each_item_is_listed_once_while_items_are_written_changed_and_reti
     for order in ItemOrder:
         for descending in (False, True):
             await put(graph, old)
-            query = ItemQuery(scope=Scope(tenant="t", now=NOW), order=order, descending=descending)
+            query = ListingQuery(scope=Scope(tenant="t", now=NOW), order=order, descending=descending)
             seen: list[str] = []
             for turn in range(100):
                 page = await graph.list_items(query, 5)
@@ -221,7 +221,7 @@ async def test_another_tenants_items_are_not_listed(graph: Graph) -> None:
     await put(graph, [node("theirs", content_hash="h", tenant="other")], tenant="other")
     await put(graph, [node("mine", content_hash="h")])
     for order in ItemOrder:
-        query = ItemQuery(scope=Scope(tenant="t", now=NOW), order=order, retired=True)
+        query = ListingQuery(scope=Scope(tenant="t", now=NOW), order=order, retired=True)
         assert await pages(graph, query, 10) == [make_uid("mine")]
 
 
@@ -231,7 +231,7 @@ async def test_metadata_that_changes_is_filtered_by_its_new_values(graph: Graph)
     await put(graph, [replace(first, metadata={"k": 2})])
 
     async def listed(value: int) -> Sequence[str]:
-        query = ItemQuery(scope=Scope(tenant="t", now=NOW), condition=condition_of({"metadata.k": value}))
+        query = ListingQuery(scope=Scope(tenant="t", now=NOW), condition=condition_of({"metadata.k": value}))
         return await pages(graph, query, 10)
 
     assert (await listed(1), await listed(2)) == ([], [first.uid])
@@ -248,7 +248,7 @@ async def test_contexts_are_counted_by_what_is_listed(graph: Graph, seed: int) -
         scope = scopes(population.draw, population)
         items = {uid: fields.item for fields in population.items for uid in [fields.item.uid]}
         parts: dict[tuple[str, str, Label], list[Node]] = {}
-        for uid in population.expected(ItemQuery(scope=scope)):
+        for uid in population.expected(ListingQuery(scope=scope)):
             item = items[uid]
             parts.setdefault((item.context, item.domain, item.label), []).append(item)
         assert await graph.context_parts(scope) == [

@@ -7,7 +7,7 @@ import hashlib
 import json
 
 from vicw_shared.errors import FieldProblem, InvalidInputError
-from vicw_shared.ports.item_listing import Place
+from vicw_shared.ports.item_listing import ListingPlace
 from vicw_shared.uids import is_uid
 
 _FREE = {"cursor", "limit"}
@@ -21,13 +21,13 @@ def fingerprint_of(tenant: str, query: dict[str, object]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def write_cursor(place: Place, fingerprint: str) -> str:
+def write_cursor(place: ListingPlace, fingerprint: str) -> str:
     """Return the cursor of the page behind a place."""
     text = json.dumps([fingerprint, *place], separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def read_cursor(cursor: str, fingerprint: str) -> Place:
+def read_cursor(cursor: str, fingerprint: str) -> ListingPlace:
     """Return the place of a cursor.
 
     Raises InvalidInputError unless it was written for this listing: another query has other places.
@@ -35,7 +35,7 @@ def read_cursor(cursor: str, fingerprint: str) -> Place:
     try:
         text = base64.b64decode(cursor.encode() + b"=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         bound, key, arrival, uid = json.loads(text)
-        place = Place(key, arrival, uid)
+        place = ListingPlace(key, arrival, uid)
     except (ValueError, TypeError, RecursionError):
         raise _refused("is no cursor", "Send the `next` of a page, unchanged") from None
     if not (_is_number(key) and _is_number(arrival) and isinstance(uid, str) and is_uid(uid)):

@@ -18,7 +18,7 @@ from vicw_retrieval.items.rendering import listed_item
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_shared.clock import now
 from vicw_shared.errors import FieldProblem, InvalidInputError, MissingRecordError
-from vicw_shared.ports import ItemQuery, Scope
+from vicw_shared.ports import ListingQuery, Scope
 from vicw_shared.ports.item_filter import AllOf, ItemCondition
 from vicw_shared.settings import LimitSettings
 from vicw_shared.uids import is_uid
@@ -36,7 +36,7 @@ async def list_items(query: ItemsQuery, tenant: str, ports: RetrievalPorts) -> I
     Raises InvalidInputError for a filter or a cursor that is wrong, UnavailableError while the graph is down.
     """
     fingerprint = fingerprint_of(tenant, query.model_dump(mode="json"))
-    chosen = ItemQuery(
+    chosen = ListingQuery(
         scope=await viewer_scope(query, tenant, ports, query.context),
         condition=_condition(query, ports.limits),
         order=query.order,
