@@ -94,6 +94,7 @@ _ITEM = _object(
     metadata=st.dictionaries(_WORDS, st.lists(_WORDS | st.integers()), max_size=3),
     sensitivity=st.sampled_from(["public", "personal", "sensitive"]),
     portable=st.booleans(),
+    merge=st.sampled_from([False, False, False, True]),
     protected=st.booleans(),
     importance=_SHARES | st.sampled_from(["critical", "normal", "none"]),
     trigger_phrases=_NAMES,

@@ -47,16 +47,16 @@ async def forget(http: httpx.AsyncClient, **body: Any) -> httpx.Response:
 @pytest.mark.parametrize(
     ("body", "gone", "numbers"),
     [
-        ({"items": ["a", "b"], "context": "port"}, {"a", "b"}, (2, 0, 0)),
-        ({"user": "amy-7"}, {"a", "c"}, (2, 0, 2)),
-        ({"person": "Amy"}, {"a", "c"}, (2, 0, 2)),
-        ({"context": "port"}, {"a", "b", "c"}, (0, 1, 0)),
-        ({"all": True}, {"a", "b", "c", "z"}, (0, 2, 0)),
+        ({"items": ["a", "b"], "context": "port"}, "ab", (2, 0, 0)),
+        ({"user": "amy-7"}, "ac", (2, 0, 2)),
+        ({"person": "Amy"}, "ac", (2, 0, 2)),
+        ({"context": "port"}, "abc", (0, 1, 0)),
+        ({"all": True}, "abcz", (0, 2, 0)),
     ],
     ids=str,
 )
 async def test_what_is_named_goes_with_a_proof(
-    http: httpx.AsyncClient, memory: Memory, body: dict[str, Any], gone: set[str], numbers: tuple[int, int, int]
+    http: httpx.AsyncClient, memory: Memory, body: dict[str, Any], gone: str, numbers: tuple[int, int, int]
 ) -> None:
     dry = await forget(http, **body, dry_run=True)
     assert (dry.status_code, dry.json()["status"], dry.json()["erasure"]) == (200, "selected", None)
@@ -69,7 +69,7 @@ async def test_what_is_named_goes_with_a_proof(
     assert done.proof is not None
     assert (done.proof.proven, done.proof.found, done.proof.files) == (True, (), True)
     assert done.proof.read > 0 < done.proof.nodes["Chunk"]
-    assert await texts(http) == {"a", "b", "c", "z"} - gone
+    assert await texts(http) == set("abcz") - set(gone)
     files = [path for path in memory.standalone.data_dir.path.rglob("*") if path.is_file()]
     assert not any(SAID.encode() in path.read_bytes() for path in files)
     again = await http.get(f"/forget/{done.erasure}")
