@@ -1,7 +1,8 @@
 """Typed client of VICW, sync and async. Requests and responses are those of `vicw_shared.wire`."""
 
 from vicw_client._async import AsyncVicwClient
-from vicw_client._protocol import Readiness, Retry
+from vicw_client._exchange import Retry
+from vicw_client._protocol import Readiness
 from vicw_client._sync import VicwClient
 from vicw_client.errors import (
     AddressError,

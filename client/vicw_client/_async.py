@@ -12,8 +12,9 @@ import httpx
 
 from vicw_client import _connection, _protocol
 from vicw_client._connection import trace_headers
+from vicw_client._exchange import PauseSeconds, Reply, Retry, Send, Steps
 from vicw_client._graph import GraphClient
-from vicw_client._protocol import PauseSeconds, Readiness, Reply, Retry, Send, Steps
+from vicw_client._protocol import Readiness
 from vicw_client.window.async_window import AsyncWindow
 from vicw_client.window.core import WindowCore
 from vicw_client.window.options import WindowOptions, read_options
@@ -32,6 +33,7 @@ from vicw_shared.wire.entities import (
 from vicw_shared.wire.forget import EraseRequest, Erasure
 from vicw_shared.wire.graph import GraphAnswer
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
+from vicw_shared.wire.items import ContextPage, ItemDetails, ItemPage
 from vicw_shared.wire.keys import Key, Keys, MadeKey
 from vicw_shared.wire.knowledge import KnownPages
 from vicw_shared.wire.patch import PatchedItem
@@ -100,6 +102,18 @@ class AsyncVicwClient:
     async def retrieve(self, request: RetrieveRequest | None = None, /, **fields: Any) -> RetrieveResponse:
         """Ask a question; see `VicwClient.retrieve`."""
         return await self._run(_protocol.retrieve(request, fields, self._retry, self._retrieve_base))
+
+    async def items(self, **fields: Any) -> ItemPage:
+        """Return a page of items; see `VicwClient.items`."""
+        return await self._run(_protocol.items(fields, self._retry, self._retrieve_base))
+
+    async def item(self, uid: str | None = None, /, **fields: Any) -> ItemDetails:
+        """Return an item whole; see `VicwClient.item`."""
+        return await self._run(_protocol.item(uid, fields, self._retry, self._retrieve_base))
+
+    async def contexts(self, **fields: Any) -> ContextPage:
+        """Return a page of contexts; see `VicwClient.contexts`."""
+        return await self._run(_protocol.contexts(fields, self._retry, self._retrieve_base))
 
     async def job(self, job_id: str) -> JobStatus:
         """Return how far a job is; see `VicwClient.job`."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from vicw_client import _protocol
-from vicw_client._protocol import Retry, Steps
+from vicw_client._exchange import Retry, Steps
 from vicw_shared.wire.graph import (
     FindRequest,
     FlowRequest,

@@ -10,8 +10,9 @@ import httpx
 
 from vicw_client import _connection, _protocol
 from vicw_client._connection import trace_headers
+from vicw_client._exchange import PauseSeconds, Reply, Retry, Send, Steps
 from vicw_client._graph import GraphClient
-from vicw_client._protocol import PauseSeconds, Readiness, Reply, Retry, Send, Steps
+from vicw_client._protocol import Readiness
 from vicw_client.window.core import WindowCore
 from vicw_client.window.options import WindowOptions, read_options
 from vicw_client.window.sync_window import Window
@@ -30,6 +31,7 @@ from vicw_shared.wire.entities import (
 from vicw_shared.wire.forget import EraseRequest, Erasure
 from vicw_shared.wire.graph import GraphAnswer
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
+from vicw_shared.wire.items import ContextPage, ItemDetails, ItemPage
 from vicw_shared.wire.keys import Key, Keys, MadeKey
 from vicw_shared.wire.knowledge import KnownPages
 from vicw_shared.wire.patch import PatchedItem
@@ -119,6 +121,24 @@ class VicwClient:
     def retrieve(self, request: RetrieveRequest | None = None, /, **fields: Any) -> RetrieveResponse:
         """Ask a question: a ``RetrieveRequest``, or its fields as keywords."""
         return self._run(_protocol.retrieve(request, fields, self._retry, self._retrieve_base))
+
+    def items(self, **fields: Any) -> ItemPage:
+        """Return a page of items: ``ItemsQuery`` as keywords; ``next`` is the ``cursor`` of the next page.
+
+        ``filter`` is a ``Filter`` or its fields as a dict, such as ``{"metadata.house": {"gte": 3}}``.
+        """
+        return self._run(_protocol.items(fields, self._retry, self._retrieve_base))
+
+    def item(self, uid: str | None = None, /, **fields: Any) -> ItemDetails:
+        """Return an item whole, by its ``uid``, or by ``context`` and ``id``; ``viewer`` and so on as fields.
+
+        Raises NotFoundError.
+        """
+        return self._run(_protocol.item(uid, fields, self._retry, self._retrieve_base))
+
+    def contexts(self, **fields: Any) -> ContextPage:
+        """Return a page of contexts with what each holds; ``next`` is the ``after`` of the next page."""
+        return self._run(_protocol.contexts(fields, self._retry, self._retrieve_base))
 
     def job(self, job_id: str) -> JobStatus:
         """Return the status of a job. Raises NotFoundError for an unknown one."""

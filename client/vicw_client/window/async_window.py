@@ -8,7 +8,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from vicw_client._protocol import Steps
+from vicw_client._exchange import Steps
 from vicw_client.errors import NotStoredError
 from vicw_client.window.core import WindowCore
 from vicw_client.window.tokens import Message

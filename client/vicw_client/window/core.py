@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from vicw_client._exchange import Retry, Steps
 from vicw_client._problems import refusal
-from vicw_client._protocol import Retry, Steps
 from vicw_client.errors import NotStoredError, VicwClientError
 from vicw_client.window.delivery import Delivery
 from vicw_client.window.memory import MemoryForm, write_memory

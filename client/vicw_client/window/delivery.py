@@ -8,7 +8,7 @@ from itertools import batched
 from typing import Any
 
 from vicw_client import _protocol
-from vicw_client._protocol import Retry, Steps
+from vicw_client._exchange import Retry, Steps
 from vicw_client.errors import BadRequestError, ServerFaultError, VicwClientError
 from vicw_client.window.options import WindowOptions
 from vicw_client.window.turns import Turn

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any
+from urllib.parse import unquote_plus
 
 import httpx
 import pytest
@@ -29,6 +30,7 @@ from vicw_client import (
     UnexpectedAnswerError,
     VicwClient,
 )
+from vicw_shared.wire.filters import Filter
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, Item
 
 type Handler = Callable[[httpx.Request], httpx.Response]
@@ -133,6 +135,40 @@ def test_patch_sends_nulls_and_the_version_it_is_for(
     assert seen[0].headers["If-Match"] == '"2"'
     with pytest.raises(PreconditionFailedError, match="has version 2"):
         call(handler, "patch", *given, **named, if_match=1)
+
+
+def test_items_and_contexts_are_asked_with_typed_filters(call: Call) -> None:
+    seen: list[str] = []
+    item = {
+        **dict.fromkeys(("uid", "context", "domain", "subtype", "name"), "x"),
+        "label": "Event",
+        "version": 1,
+        "told_at": "2026-01-01T00:00:00Z",
+        "created_at": "2026-01-01T00:00:00Z",
+    }
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        seen.append(unquote_plus(request.url.raw_path.decode()))
+        if request.url.path == "/contexts":
+            return httpx.Response(200, json={"contexts": [], "next": "d"})
+        return httpx.Response(200, json=item if "id" in request.url.params else {"items": [item], "next": "more"})
+
+    page = call(handler, "items", filter={"metadata.house": {"gte": 3}}, tag=("a", "b"), limit=5, cursor=None)
+    assert (page.items[0].uid, page.next) == ("x", "more")
+    chosen = Filter.model_validate({"not": {"tags": "draft"}})
+    call(handler, "items", filter=chosen, since=datetime(2026, 1, 19, 10, tzinfo=UTC))
+    assert call(handler, "item", context="c & d", id="a#1").version == 1
+    assert call(handler, "contexts", prefix="c").next == "d"
+    assert seen == [
+        '/items?filter={"metadata.house":{"gte":3}}&tag=a&tag=b&limit=5',
+        '/items?filter={"not":{"tags":{"any":["draft"]}}}&since=2026-01-19T10:00:00Z',
+        "/items?context=c & d&id=a#1",
+        "/contexts?prefix=c",
+    ]
+    for wrong in ({"filter": {"colour": 1}}, {"order": "size"}):
+        with pytest.raises(BadRequestError, match=next(iter(wrong))):
+            call(handler, "items", **wrong)
+    assert len(seen) == 4, "nothing was sent"
 
 
 def test_forget_is_sent_once_and_watched(call: Call) -> None:

@@ -22,6 +22,14 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "retrieve": ("vicw_standalone.cli.retrieve", "Retrieve evidence for a question."),
     "retract": ("vicw_standalone.cli.retract", "Retract items, with everything that rests on them alone."),
+    "items": (
+        "vicw_standalone.cli.items",
+        "List, show, change and retract what is stored. Needs a running server.",
+    ),
+    "contexts": (
+        "vicw_standalone.cli.contexts",
+        "List contexts, with what each holds. Needs a running server.",
+    ),
     "reindex": (
         "vicw_sleep.reindex.cli",
         "Change the embedding model, or repair the vector index. Running servers keep answering.",

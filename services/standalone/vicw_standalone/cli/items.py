@@ -1,0 +1,195 @@
+"""``vicw items``: what a running server has stored, listed, shown and changed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from vicw_client import VicwClient
+from vicw_runtime.console import err, fail, harmless, out
+from vicw_shared.clock import format_minute
+from vicw_shared.ports.item_listing import ItemOrder
+from vicw_shared.uids import is_uid
+from vicw_shared.wire.items import ItemDetails, ListedItem
+from vicw_standalone.cli.retract import retract
+from vicw_standalone.terminal.server_client import UrlOption, server
+
+_PAGE = 200
+_EXCERPT, _LEAST = 300, 30
+ItemArgument = Annotated[str, typer.Argument(help="Uid of the item; with --context also your id.", metavar="ID")]
+ContextOption = Annotated[str | None, typer.Option(help="Context of the item, if ID is your id.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+app = typer.Typer(help="List, show, change and retract what is stored. Needs a running server.", no_args_is_help=True)
+
+
+def register(parent: typer.Typer) -> None:
+    """Add the subcommands."""
+    app.command("retract")(retract)
+    parent.add_typer(app, name="items")
+
+
+@app.command("list")
+def list_items(
+    context: Annotated[str | None, typer.Argument(help="Only this context.")] = None,
+    filter_: Annotated[
+        str | None,
+        typer.Option("--filter", help='A filter as JSON, such as \'{"metadata.house": {"gte": 3}}\'.', metavar="JSON"),
+    ] = None,
+    speaker: Annotated[str | None, typer.Option(help="Only what this speaker said.")] = None,
+    user: Annotated[str | None, typer.Option(help="Only what this user said.")] = None,
+    domain: Annotated[str | None, typer.Option(help="Only this domain.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Items must have this tag; may be repeated.")] = None,
+    since: Annotated[datetime | None, typer.Option(help="Told then or later, in UTC.")] = None,
+    until: Annotated[datetime | None, typer.Option(help="Told before then, in UTC.")] = None,
+    order: Annotated[ItemOrder, typer.Option(help="What they are ordered by.")] = ItemOrder.TOLD,
+    ascending: Annotated[bool, typer.Option("--asc", help="The first ones first.")] = False,
+    retired: Annotated[bool, typer.Option("--retired", help="List what was replaced or retracted, too.")] = False,
+    limit: Annotated[int, typer.Option(help="Maximum number of items.", min=1)] = 50,
+    as_json: JsonOption = False,
+    url: UrlOption = None,
+) -> None:
+    """List items, the latest first."""
+    query: dict[str, Any] = {
+        "context": context,
+        "filter": _read_filter(filter_),
+        "speaker": speaker,
+        "user": user,
+        "domain": domain,
+        "tag": tuple(tag) if tag else None,
+        "since": since.replace(tzinfo=UTC) if since is not None else None,
+        "until": until.replace(tzinfo=UTC) if until is not None else None,
+        "order": order,
+        "direction": "asc" if ascending else "desc",
+        "include": "retired" if retired else None,
+        "limit": min(limit, _PAGE),
+    }
+    with server(url) as client:
+        items = list(islice(_items(client, query), limit))
+    if as_json:
+        print(json.dumps([item.model_dump(mode="json") for item in items], indent=2, ensure_ascii=False))
+        return
+    if items:
+        _print_list(items, with_context=context is None)
+    else:
+        err.print("Nothing found. Check the spelling, or remove filters", markup=False)
+
+
+@app.command()
+def show(item: ItemArgument, context: ContextOption = None, as_json: JsonOption = False, url: UrlOption = None) -> None:
+    """Show one item with all that is known of it."""
+    with server(url) as client:
+        found = client.item(**_named(item, context)) if context is not None else client.item(_uid(item))
+    if as_json:
+        print(found.model_dump_json(indent=2))
+    else:
+        _print(found)
+
+
+@app.command()
+def edit(
+    item: ItemArgument,
+    patch: Annotated[
+        str,
+        typer.Argument(
+            help='The new values of fields as JSON, such as \'{"tags": ["paid"], "speaker": null}\'; null sets one '
+            "back to its default. `-` reads it from standard input.",
+            metavar="JSON",
+        ),
+    ],
+    context: ContextOption = None,
+    if_version: Annotated[int | None, typer.Option(help="Change this version only.", min=1)] = None,
+    url: UrlOption = None,
+) -> None:
+    """Change single fields of an item; the others stay."""
+    fields = _read_object(sys.stdin.read() if patch == "-" else patch, "the new values")
+    if wrong := fields.keys() & {"context", "id", "if_match"}:
+        fail(f"{min(wrong)} cannot be changed", code=2)
+    with server(url) as client:
+        if context is not None:
+            changed = client.patch(**_named(item, context), if_match=if_version, **fields)
+        else:
+            changed = client.patch(_uid(item), if_match=if_version, **fields)
+    out.print(f"{changed.item.status.value}: version {changed.version}, uid {changed.item.uid}", markup=False)
+
+
+def _items(client: VicwClient, query: Mapping[str, Any]) -> Iterator[ListedItem]:
+    cursor: str | None = None
+    while True:
+        page = client.items(**query, cursor=cursor)
+        yield from page.items
+        if (cursor := page.next) is None:
+            return
+
+
+def _named(item: str, context: str) -> dict[str, Any]:
+    return {"context": context, "id": item}
+
+
+def _uid(item: str) -> str:
+    if not is_uid(item):
+        fail(f"{harmless(item)} is no uid: name the context of an id with --context", code=2)
+    return item
+
+
+def _read_filter(text: str | None) -> dict[str, Any] | None:
+    return _read_object(text, "--filter") if text is not None else None
+
+
+def _read_object(text: str, what: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        fail(f"{what}: no JSON: {error}", code=2)
+    if not isinstance(value, dict):
+        fail(f"{what}: no JSON object", code=2)
+    return value
+
+
+def _print_list(items: list[ListedItem], *, with_context: bool) -> None:
+    """Print a line an item; on a terminal its text ends at the edge, and ids are never cut."""
+    rows = [
+        [format_minute(item.told_at, UTC), item.id or item.uid, *([item.context] if with_context else [])]
+        for item in items
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    room = max(_LEAST, out.width - sum(widths) - 2 * len(widths)) if out.is_terminal else _EXCERPT
+    for item, cells in zip(items, rows, strict=True):
+        said = f"{item.speaker}: " if item.speaker else f"{item.name}: " if item.name else ""
+        text = " ".join(f"{said}{item.text or ''}"[:_EXCERPT].split())
+        if len(text) > room:
+            text = f"{text[: room - 1]}…"
+        told, *names = (escape(harmless(cell.ljust(width))) for cell, width in zip(cells, widths, strict=True))
+        line = f"[dim]{told}[/]  {'  '.join(names)}  {escape(harmless(text))}"
+        out.print(f"[strike]{line}[/]" if item.retired_at else line)
+
+
+def _print(item: ItemDetails) -> None:
+    for name, value in _fields(item):
+        out.print(f"[dim]{name:<18}[/]{escape(harmless(value))}")
+    out.print()
+    out.print(harmless(item.text or ""), markup=False)
+    for edge in item.edges:
+        arrow = "→" if edge.source == item.uid else "←"
+        out.print(f"[dim]{arrow} {escape(edge.type)}[/] {escape(harmless(edge.other.name))}")
+
+
+def _fields(item: ItemDetails) -> Iterator[tuple[str, str]]:
+    """Yield the fields that have a value, as text."""
+    shown = item.model_dump(mode="json", exclude={"text", "passages", "statements", "edges", "edges_complete"})
+    for name, value in shown.items():
+        if value in (None, [], {}, "", False):
+            continue
+        if name in {"about", "versions"}:
+            key = "name" if name == "about" else "version"
+            yield name, ", ".join(str(one[key]) for one in value)
+        elif isinstance(value, list):
+            yield name, ", ".join(map(str, value))
+        else:
+            yield name, json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else str(value)
