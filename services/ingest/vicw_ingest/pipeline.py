@@ -156,7 +156,7 @@ async def ingest(
     fingerprint: not even the hash of a secret is stored. Raises InvalidInputError, VersionMismatchError,
     StateConflictError, OverloadedError or StorageFullError (nothing was stored), or UnavailableError.
     """
-    with ingesting("check"):
+    with ingesting("admit"):
         request, masked = check_patches(request, ports.limits, ports.settings.secrets)
         await ports.pressure.require_room(tenant)
         ports.indexer.indexes.require_embedders()

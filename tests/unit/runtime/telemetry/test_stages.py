@@ -16,7 +16,7 @@ from vicw_shared.telemetry.engines import measured
 async def test_an_ingest_measures_its_stages_items_and_indexing(memory: Memory) -> None:
     taken = [
         metric_increase("vicw_ingest_stage_seconds_count", stage=stage)
-        for stage in ("check", "commit", "draft", "plan", "chain", "store", "wait")
+        for stage in ("admit", "check", "commit", "draft", "plan", "chain", "store", "wait")
     ]
     indexed = [
         metric_increase("vicw_index_stage_seconds_count", stage=stage)
