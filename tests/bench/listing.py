@@ -21,7 +21,8 @@ from pathlib import Path
 
 from vicw_core.filters.order import listing_place
 from vicw_shared.model import EdgeRegistry, Label, Node
-from vicw_shared.ports import GraphTransaction, ItemOrder, ListingQuery, Scope, Store
+from vicw_shared.model.item_order import ItemOrder
+from vicw_shared.ports import GraphTransaction, ListingQuery, Scope, Store
 from vicw_shared.ports.item_filter import EVERY, ItemCondition, OneOf
 from vicw_shared.settings import Neo4jSettings
 from vicw_shared.uids import make_uid

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 from vicw_shared.model import Label, Node
+from vicw_shared.model.item_order import ItemOrder
 from vicw_shared.ports.item_filter import EVERY, ItemCondition
 from vicw_shared.ports.scope import Scope
-
-
-class ItemOrder(StrEnum):
-    """What items are ordered by: when they were told, happened and arrived, or how important they are."""
-
-    TOLD = "told"
-    HAPPENED = "happened"
-    ARRIVAL = "arrival"
-    IMPORTANCE = "importance"
 
 
 class ListingPlace(NamedTuple):

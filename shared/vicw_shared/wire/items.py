@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
 from vicw_shared.model import Label, Sensitivity
-from vicw_shared.ports.item_listing import ItemOrder
+from vicw_shared.model.item_order import ItemOrder
 from vicw_shared.wire.base import Id, Message, RawText, Timestamp
 from vicw_shared.wire.retrieve import GraphEdge
 

@@ -17,9 +17,9 @@ from vicw_shared.clock import to_us
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, ChainKey, chain_key
 from vicw_shared.model.core5 import LEDGER
+from vicw_shared.model.item_order import ItemOrder
 from vicw_shared.model.names import NAME_PREFIX, Term, TermKind, is_named_node, is_titled_item, terms_of, title_terms
 from vicw_shared.model.triggers import has_triggers, phrases_of, precedence
-from vicw_shared.ports.item_listing import ItemOrder
 from vicw_shared.uids import make_uid
 
 _OFFSET = 2**63

@@ -17,7 +17,8 @@ from vicw_core.filters.order import listing_place
 from vicw_core.filters.predicate import ItemFields, accepts
 from vicw_retrieval.access.scope import may_see
 from vicw_shared.model import Edge, Label, Node, Sensitivity
-from vicw_shared.ports import Audience, ContextPart, ItemOrder, ListingQuery, Scope
+from vicw_shared.model.item_order import ItemOrder
+from vicw_shared.ports import Audience, ContextPart, ListingQuery, Scope
 from vicw_shared.settings import LimitSettings
 from vicw_shared.text import fold_case
 from vicw_shared.uids import make_uid

@@ -16,7 +16,8 @@ from support.servers.neo4j.server import Neo4jServer
 from support.stores.graph_records import AT, edge, node
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
-from vicw_shared.ports import Audience, Direction, GraphTransaction, ItemOrder, Scope
+from vicw_shared.model.item_order import ItemOrder
+from vicw_shared.ports import Audience, Direction, GraphTransaction, Scope
 from vicw_stores.neo4j import Neo4jGraphStore
 from vicw_stores.neo4j.cypher import (
     edges,

@@ -15,7 +15,7 @@ from rich.markup import escape
 from vicw_client import VicwClient
 from vicw_runtime.console import err, fail, harmless, out
 from vicw_shared.clock import format_minute
-from vicw_shared.ports.item_listing import ItemOrder
+from vicw_shared.model.item_order import ItemOrder
 from vicw_shared.uids import is_uid
 from vicw_shared.wire.items import ItemDetails, ListedItem
 from vicw_standalone.cli.retract import retract

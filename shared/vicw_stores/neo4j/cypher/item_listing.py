@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from vicw_shared.model import Label
-from vicw_shared.ports.item_listing import ItemOrder
+from vicw_shared.model.item_order import ItemOrder
 from vicw_stores.neo4j.cypher.parts import node, seek
 
 KEY = {
