@@ -25,7 +25,7 @@ from prometheus_client import Counter
 
 from vicw_core.changes import ChangeKind, record_change
 from vicw_core.language.times.date_order import shown_order
-from vicw_ingest.check.service import check, check_patches
+from vicw_ingest.check.service import check, check_fields
 from vicw_ingest.commit import Committed, ReceiptKeys, commit
 from vicw_ingest.dedup.detector import find_duplicates, without_duplicates
 from vicw_ingest.erasure.eraser import Eraser
@@ -157,7 +157,7 @@ async def ingest(
     StateConflictError, OverloadedError or StorageFullError (nothing was stored), or UnavailableError.
     """
     with ingesting("admit"):
-        request, masked = check_patches(request, ports.limits, ports.settings.secrets)
+        request, masked = check_fields(request, ports.limits, ports.settings.secrets)
         await ports.pressure.require_room(tenant)
         ports.indexer.indexes.require_embedders()
     job = None if request.wait else str(uuid.uuid4())
@@ -179,8 +179,11 @@ async def store_whole_items(
 
     Raises ChangedMeanwhileError if a stored item is not any more as it was when it was merged.
     """
+    request = merged.request
     with ingesting("check"):
-        checked = await check(merged.request, ports.limits, ports.settings.secrets, has_model=ports.model is not None)
+        if merged.bases:  # what patches made of the stored items was not in the request
+            request, _ = check_fields(request, ports.limits, ports.settings.secrets)
+        checked = await check(request, ports.limits, has_model=ports.model is not None)
     request = checked.request
     with ingesting("deduplicate"):
         found = await find_duplicates(request, tenant, ports.graph, ports.settings.duplicate_chars, now())

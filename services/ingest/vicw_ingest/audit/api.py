@@ -20,8 +20,7 @@ def add_audit_route(router: APIRouter, ports: Callable[[], IngestPorts], gate: G
 
     async def get_audit(http: Request, query: Annotated[AuditQuery, Query()]) -> AuditPage:
         of = ports()
-        since = of.settings.audit_before(now())
-        return await list_changes(of.erasures.eraser.graph, tenant_of(http), query, since)
+        return await list_changes(of.graph, tenant_of(http), query, of.settings.audit_before(now()))
 
     router.add_api_route(
         "/audit",

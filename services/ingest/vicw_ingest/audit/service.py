@@ -10,12 +10,12 @@ from datetime import datetime
 from vicw_core.changes import COUNT, KEY, place_before
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.errors import FieldProblem, InvalidInputError
-from vicw_shared.ports import MaintenanceStep, Steps, Store
+from vicw_shared.ports import MaintenanceStep, Scans, Steps
 from vicw_shared.ports.sleep import AUDIT
 from vicw_shared.wire.changes import AuditPage, AuditQuery, AuditRecord
 
 
-async def list_changes(graph: Store, tenant: str, query: AuditQuery, since: datetime) -> AuditPage:
+async def list_changes(graph: Scans, tenant: str, query: AuditQuery, since: datetime) -> AuditPage:
     """Return a page of the changes since an instant. Raises InvalidInputError for an ``after`` of no page."""
     after = _place(query.after) if query.after is not None else None
     page = await graph.scan(Steps(tenant=tenant, task=AUDIT), after=after, limit=query.limit + 1)

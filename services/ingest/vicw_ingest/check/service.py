@@ -22,35 +22,34 @@ from vicw_shared.wire.ingest import Extract, IngestRequest, Item
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A request within all limits, without secrets: those ``masked``, and the ``pages`` among its items, by index."""
+    """A request that can be stored, and the ``pages`` among its items, by index."""
 
     request: IngestRequest
-    masked: Masked
     pages: Mapping[int, KnowledgePage]
 
 
-async def check(
-    request: IngestRequest, limits: LimitSettings, secrets: Literal["mask", "refuse", "off"], *, has_model: bool
-) -> Checked:
-    """Check a request, treat its ``secrets`` as the setting says, and parse its pages.
+def check_fields(
+    request: IngestRequest, limits: LimitSettings, secrets: Literal["mask", "refuse", "off"]
+) -> tuple[IngestRequest, Masked]:
+    """Check that a request, of items or patches, is within all limits, and treat its ``secrets`` as the setting says.
+
+    Return it without secrets, and those masked. Raises InvalidInputError.
+    """
+    _check_limits(request, limits)
+    return mask_secrets(request, secrets)
+
+
+async def check(request: IngestRequest, limits: LimitSettings, *, has_model: bool) -> Checked:
+    """Parse the pages of a request whose items are whole, and check that its extraction is possible.
 
     Raises InvalidInputError for a request that cannot be stored. ``has_model``: there is a language model.
     """
-    request, masked = check_patches(request, limits, secrets)
     pages: Mapping[int, KnowledgePage] = {}
     if any(item.page is not None for item in request.items):
         # In a thread, so that other requests go on: a long page takes a second.
         request, pages = await asyncio.to_thread(parse_pages, request, limits)
     _check_extraction(request, has_model)
-    return Checked(request, masked, pages)
-
-
-def check_patches(
-    request: IngestRequest, limits: LimitSettings, secrets: Literal["mask", "refuse", "off"]
-) -> tuple[IngestRequest, Masked]:
-    """Check limits and treat secrets, of a request whose items may be patches. Raises InvalidInputError."""
-    _check_limits(request, limits)
-    return mask_secrets(request, secrets)
+    return Checked(request, pages)
 
 
 def _check_limits(request: IngestRequest, limits: LimitSettings) -> None:
