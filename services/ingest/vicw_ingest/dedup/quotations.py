@@ -17,13 +17,15 @@ from vicw_shared.wire.answer_format import AMBIGUOUS_LINE, DOMAIN_HEADING, NOTHI
 CUT = "…"
 """End of a text that was cut to fit a budget, and prefix of the key of such a text's beginning."""
 _CUT_END = re.compile(rf"[^\n]{CUT}[ \t\"'”]*$")
-_APART = r"{}([^\n]{{1,1000}}){}".format(*map(re.escape, AMBIGUOUS_LINE.split("{domains}")))
-_DOMAINS = re.compile(_APART)
+_BEFORE_DOMAINS, _AFTER_DOMAINS = map(re.escape, AMBIGUOUS_LINE.split("{domains}"))
+_DOMAIN_LIST = r"[^\n]{1,1000}"
+_DOMAINS = re.compile(f"{_BEFORE_DOMAINS}({_DOMAIN_LIST}){_AFTER_DOMAINS}")
 """Line of an answer whose results stand by domain; its group are the domains, between commas."""
+_HEADING = r"[^\n]{1,300}".join(map(re.escape, DOMAIN_HEADING.split("{domain}")))
 _NOTES = (
     rf"(?:[ \t>]*(?:{re.escape(UNSURE_LINE)}|{re.escape(NOTHING_OF)}[^\n]{{1,300}}\."
     rf"|{re.escape(PENDING_LINE)})\n){{0,2}}"
-    rf"(?:[ \t>]*{_APART.replace('([', '(?:[')}\n[ \t>]*In [^\n]{{1,300}}:\n)?"
+    rf"(?:[ \t>]*{_BEFORE_DOMAINS}{_DOMAIN_LIST}{_AFTER_DOMAINS}\n[ \t>]*{_HEADING}\n)?"
 )
 """Lines before the results of an answer that say how little they may be worth."""
 _NUMBERED = re.compile(rf"^{_NOTES}[ \t>]*\[\d{{1,4}}\] [^\n]{{0,2000}}? · [^\n]*\n", re.MULTILINE)
