@@ -6,7 +6,7 @@ from vicw_core.filters.predicate import arrived_at, happened_at, told_at
 from vicw_shared.model import Node
 from vicw_shared.model.item_order import ItemOrder
 from vicw_shared.ports.item_filter import AllOf, ItemCondition, OneOf
-from vicw_shared.ports.item_listing import ListingPlace, ListingQuery
+from vicw_shared.ports.item_list import ListingPlace, ListingQuery
 
 NO_TIME = -9_000_000_000_000_000_000
 """Key of an item without a time that its caller gave: before every time."""

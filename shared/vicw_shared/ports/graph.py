@@ -16,7 +16,7 @@ from vicw_shared.ports.archive import GraphArchive
 from vicw_shared.ports.audit import GraphAudit
 from vicw_shared.ports.embedder import ModelChange, ModelIdentity, Models
 from vicw_shared.ports.erasure import Erasures
-from vicw_shared.ports.item_listing import ItemListing
+from vicw_shared.ports.item_list import ItemListing
 from vicw_shared.ports.items import ItemIndex, Uses
 from vicw_shared.ports.names import NameIndex
 from vicw_shared.ports.outbox import Outbox

@@ -17,7 +17,7 @@ from vicw_core.index import sparse
 from vicw_shared.clock import MICROSECONDS
 from vicw_shared.errors import OverloadedError, SchemaVersionError
 from vicw_shared.model import Label
-from vicw_stores.neo4j.cypher import item_listing, records
+from vicw_stores.neo4j.cypher import item_list, records
 from vicw_stores.neo4j.cypher.parts import one_of
 from vicw_stores.neo4j.cypher.text import INDEX
 from vicw_stores.neo4j.database import Neo4jDatabase, RunStatement
@@ -72,7 +72,7 @@ _INDEXES: dict[str, str] = {
     "vicw_term_place": "FOR (n:Entity) ON (n.place)",
     "vicw_term_counts": "FOR (n:Entity) ON (n.counts_of)",
     "vicw_term_begins": "FOR (n:Entity) ON (n.begins)",
-    **item_listing.indexes(),
+    **item_list.indexes(),
 }
 _TEXT = (
     f"CREATE FULLTEXT INDEX {INDEX} IF NOT EXISTS FOR (n:Chunk) ON EACH [n.words, n.tenant_key] "

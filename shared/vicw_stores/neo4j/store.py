@@ -37,7 +37,7 @@ from vicw_stores.neo4j.cypher import text as full_text
 from vicw_stores.neo4j.database import Neo4jDatabase, RunStatement
 from vicw_stores.neo4j.erasure import Neo4jErasures
 from vicw_stores.neo4j.hops import find_neighbours, find_weighted_neighbours
-from vicw_stores.neo4j.item_listing import list_items, read_context_parts
+from vicw_stores.neo4j.item_list import list_items, read_context_parts
 from vicw_stores.neo4j.items import find_by_text_key, find_item_views
 from vicw_stores.neo4j.key_ring import Neo4jKeyRing
 from vicw_stores.neo4j.keys import EdgeTypes, item_key, tenant_key

@@ -309,7 +309,7 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX node_unindexed ON node (tenant, context)
         WHERE label = 'Chunk' AND indexed = 0 AND retired_at IS NULL;
     """,
-    # 27: items by each order in which they are listed, live ones apart (``item_listing``), and the values of their
+    # 27: items by each order in which they are listed, live ones apart (``item_list``), and the values of their
     # metadata. ``metadata_terms`` is a function of this program.
     """
     CREATE TABLE metadata_term (

@@ -36,7 +36,7 @@ from vicw_stores.sqlite.database import MAPPED_MB, SqliteDatabase, Writer
 from vicw_stores.sqlite.erasure import SqliteErasures
 from vicw_stores.sqlite.full_text import find_passages
 from vicw_stores.sqlite.hop import read_weighted_neighbours
-from vicw_stores.sqlite.item_listing import list_items, read_context_parts
+from vicw_stores.sqlite.item_list import list_items, read_context_parts
 from vicw_stores.sqlite.items import (
     read_by_text_key,
     read_expired,

@@ -21,7 +21,7 @@ from vicw_shared.ports import Audience, Direction, GraphTransaction, Scope
 from vicw_stores.neo4j import Neo4jGraphStore
 from vicw_stores.neo4j.cypher import (
     edges,
-    item_listing,
+    item_list,
     items,
     names,
     nodes,
@@ -86,11 +86,11 @@ def statements() -> Iterator[tuple[str, str]]:
     for order in ItemOrder:
         for fixed, started in ((0, False), (0, True), (1, True), (2, True)):
             for one in (True, False):
-                page = item_listing.page(
+                page = item_list.page(
                     order, fixed, "i.tenant = $tenant", of_context=one, started=started, descending=one
                 )
-                yield f"item_listing.page {order} {fixed} {started} {one}", page
-    yield "item_listing.context_parts", item_listing.context_parts("i.tenant = $tenant")
+                yield f"item_list.page {order} {fixed} {started} {one}", page
+    yield "item_list.context_parts", item_list.context_parts("i.tenant = $tenant")
     yield "outbox.tenants", outbox.tenants()
     yield from ((f"outbox.backlog {one}", outbox.backlog(of_tenant=one)) for one in (True, False))
     yield from ((f"outbox.waiting {one}", outbox.waiting(of_contexts=one)) for one in (True, False))
@@ -220,7 +220,7 @@ async def test_item_pages_are_read_from_their_index_without_sorting_what_follows
     with server.driver() as driver, driver.session(notifications_min_severity="OFF") as session:
         session.run("CALL db.prepareForReplanning(60)").consume()
         for fixed, started, descending in ((0, False, True), (0, True, False), (1, True, True), (2, True, False)):
-            statement = item_listing.page(
+            statement = item_list.page(
                 order, fixed, "i.tenant = $tenant", of_context=of_context, started=started, descending=descending
             )
             plan = session.run(neo4j.Query("EXPLAIN " + statement), VALUES).consume().plan

@@ -7,7 +7,7 @@ import hashlib
 import json
 
 from vicw_shared.errors import FieldProblem, InvalidInputError
-from vicw_shared.ports.item_listing import ListingPlace
+from vicw_shared.ports.item_list import ListingPlace
 from vicw_shared.uids import is_uid
 
 _FREE = {"cursor", "limit"}

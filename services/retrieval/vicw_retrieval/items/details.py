@@ -8,7 +8,7 @@ from functools import cached_property
 
 from vicw_core.consolidation.ledger import LedgerEntry
 from vicw_retrieval.access.visibility import Visibility
-from vicw_retrieval.items.rendering import item_fields, named_thing
+from vicw_retrieval.items.wire_fields import item_fields, named_thing
 from vicw_retrieval.synthesis.results import edge_to_wire
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.core5 import LEDGER

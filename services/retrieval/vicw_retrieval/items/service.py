@@ -14,7 +14,7 @@ from vicw_retrieval.access.viewer_identity import with_viewer_identities
 from vicw_retrieval.access.visibility import texts_of
 from vicw_retrieval.items.cursor import fingerprint_of, read_cursor, write_cursor
 from vicw_retrieval.items.details import ItemReader
-from vicw_retrieval.items.rendering import listed_item
+from vicw_retrieval.items.wire_fields import listed_item
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_shared.clock import now
 from vicw_shared.errors import FieldProblem, InvalidInputError, MissingRecordError

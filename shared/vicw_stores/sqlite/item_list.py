@@ -10,7 +10,7 @@ from vicw_shared.clock import from_us
 from vicw_shared.model import Label, Node
 from vicw_shared.model.item_order import ItemOrder
 from vicw_shared.ports import Scope
-from vicw_shared.ports.item_listing import ContextPart, ListingPlace, ListingQuery
+from vicw_shared.ports.item_list import ContextPart, ListingPlace, ListingQuery
 from vicw_stores.conditions import listing_conditions
 from vicw_stores.sqlite.full_text import scope_clause
 from vicw_stores.sqlite.item_filter import KEYS, clause_of

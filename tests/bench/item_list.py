@@ -1,4 +1,4 @@
-"""How long a page of items takes: ``python tests/bench/listing.py [ITEMS]``; ``--neo4j URL`` measures that server.
+"""How long a page of items takes: ``python tests/bench/item_list.py [ITEMS]``; ``--neo4j URL`` measures that server.
 
 A tenant of so many items (100,000) in ten contexts, a tenth of them retired, most without an importance. Prints
 milliseconds for a page of a hundred at places spread over the whole list, in each order and direction, over all

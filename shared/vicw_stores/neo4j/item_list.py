@@ -6,9 +6,9 @@ from vicw_core.filters.order import listing_place, single_context
 from vicw_shared.clock import from_us
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import Scope
-from vicw_shared.ports.item_listing import ContextPart, ListingQuery
+from vicw_shared.ports.item_list import ContextPart, ListingQuery
 from vicw_stores.conditions import listing_conditions
-from vicw_stores.neo4j.cypher import item_listing as cypher
+from vicw_stores.neo4j.cypher import item_list as cypher
 from vicw_stores.neo4j.cypher.item_filter import Bindings, condition_of
 from vicw_stores.neo4j.cypher.text import scope_condition
 from vicw_stores.neo4j.database import RunStatement
