@@ -32,6 +32,14 @@ def server(models_dir: Path) -> Iterator[Server]:
         require_clean(running)
 
 
+@pytest.fixture(autouse=True)
+def lives(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The server that all share outlives each test; where it does not, its own words are the failure."""
+    yield
+    if "server" in request.fixturenames and not (shared := request.getfixturevalue("server")).running():
+        pytest.fail(f"the server ended with {shared.wait()}; its log:\n{shared.log[-3000:]}", pytrace=False)
+
+
 @pytest.fixture(scope="session")
 def http(server: Server) -> Iterator[httpx.Client]:
     with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:

@@ -37,7 +37,7 @@ _JSON = st.recursive(
 
 
 def _object(
-    model: type[BaseModel], without: Collection[str] = (), **known: st.SearchStrategy[Any]
+    model: type[BaseModel], without: Collection[str] = (), always: Collection[str] = (), **known: st.SearchStrategy[Any]
 ) -> st.SearchStrategy[dict[str, Any]]:
     """Objects with fields of a model, each most often of its own kind and sometimes anything."""
     fields = {name: info for name, info in model.model_fields.items() if name not in without}
@@ -46,7 +46,7 @@ def _object(
 
     @st.composite
     def build(draw: st.DrawFn) -> dict[str, Any]:
-        wanted = [n for n, info in fields.items() if info.is_required() or not draw(st.integers(0, 2))]
+        wanted = [n for n, info in fields.items() if n in always or info.is_required() or not draw(st.integers(0, 2))]
         body = {name: draw(known.get(name, _WORDS) if draw(st.integers(0, 99)) else _JSON) for name in wanted}
         if not draw(st.integers(0, 59)):
             body["surprise"] = draw(_JSON)
@@ -81,11 +81,13 @@ _EXTRACTION = _object(
 _PAGE = _object(
     Item,
     without=set(Item.model_fields) - {"id", "text", "page"},
+    always=["text"],
     page=_object(PageRef, path=_WORDS.map("{}.md".format)),
 )
 _ITEM = _object(
     Item,
     without={"page"},
+    always=["text"],  # the model can do without it only where an item is merged
     flow_step=st.integers(-5, 5),
     tags=_NAMES,
     about=_NAMES,

@@ -128,6 +128,7 @@ def environment(models_dir: Path, **variables: str) -> dict[str, str]:
     clean = {name: value for name, value in os.environ.items() if not name.startswith("VICW_")}
     patient = {"VICW_EMBEDDING_MODELS_DIR": str(models_dir), "VICW_RETRIEVAL_SPREAD_MS": "20000"}  # whatever else runs
     patient["VICW_INGEST_WAIT_SECONDS"] = "110"
+    patient["PYTHONFAULTHANDLER"] = "1"  # a crash in native code leaves its stack in the log
     return clean | patient | variables
 
 
