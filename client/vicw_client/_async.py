@@ -39,6 +39,7 @@ from vicw_shared.wire.knowledge import KnownPages
 from vicw_shared.wire.patch import PatchedItem
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
+from vicw_shared.wire.stats import StoreStats
 
 
 class AsyncVicwClient:
@@ -114,6 +115,10 @@ class AsyncVicwClient:
     async def contexts(self, **fields: Any) -> ContextPage:
         """Return a page of contexts; see `VicwClient.contexts`."""
         return await self._run(_protocol.contexts(fields, self._retry, self._retrieve_base))
+
+    async def stats(self, **fields: Any) -> StoreStats:
+        """Return how much is stored; see `VicwClient.stats`."""
+        return await self._run(_protocol.stats(fields, self._retry, self._retrieve_base))
 
     async def job(self, job_id: str) -> JobStatus:
         """Return how far a job is; see `VicwClient.job`."""

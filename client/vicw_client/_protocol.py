@@ -43,6 +43,7 @@ from vicw_shared.wire.knowledge import KnownPages
 from vicw_shared.wire.patch import ItemPatch, PatchedItem
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
+from vicw_shared.wire.stats import StatsQuery, StoreStats
 
 _POLL_FIRST_SECONDS = 0.1
 _POLL_LONGEST_SECONDS = 2.0
@@ -132,6 +133,12 @@ def contexts(fields: Mapping[str, Any], retry: Retry, base: str) -> Steps[Contex
     """Request a page of contexts; ``base`` is what ``retrieve_base`` returns."""
     query = query_of(ContextsQuery, fields)
     return parse(ContextPage, (yield from exchange(Send("GET", f"{base}/contexts{query}"), retry)))
+
+
+def stats(fields: Mapping[str, Any], retry: Retry, base: str) -> Steps[StoreStats]:
+    """Request the counts of what is stored; ``base`` is what ``retrieve_base`` returns."""
+    query = query_of(StatsQuery, fields)
+    return parse(StoreStats, (yield from exchange(Send("GET", f"{base}/stats{query}"), retry)))
 
 
 def graph[M: GraphQuestion](

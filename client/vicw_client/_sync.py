@@ -37,6 +37,7 @@ from vicw_shared.wire.knowledge import KnownPages
 from vicw_shared.wire.patch import PatchedItem
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
+from vicw_shared.wire.stats import StoreStats
 
 
 class VicwClient:
@@ -139,6 +140,10 @@ class VicwClient:
     def contexts(self, **fields: Any) -> ContextPage:
         """Return a page of contexts with what each holds; ``next`` is the ``after`` of the next page."""
         return self._run(_protocol.contexts(fields, self._retry, self._retrieve_base))
+
+    def stats(self, **fields: Any) -> StoreStats:
+        """Return how much is stored, of the last ``days`` day by day."""
+        return self._run(_protocol.stats(fields, self._retry, self._retrieve_base))
 
     def job(self, job_id: str) -> JobStatus:
         """Return the status of a job. Raises NotFoundError for an unknown one."""

@@ -21,13 +21,14 @@ from support.api.tenant_isolation import (
     PROBES,
     RETRACT,
     RETRIEVE,
+    STATS,
     check_isolation,
     check_queue_fairness,
     endpoints,
 )
 from support.processes.platform import Platform
 
-READ = {RETRIEVE, ITEMS, ITEM, CONTEXTS, *GRAPH}
+READ = {RETRIEVE, ITEMS, ITEM, CONTEXTS, STATS, *GRAPH}
 """The endpoints of the retrieval service."""
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]

@@ -171,3 +171,21 @@ def test_contexts_are_counted_without_what_a_viewer_may_not_see(http: httpx.Clie
     assert summary(viewer="Ben") == {**shown, **times}
     assert summary()["items"] == 13
     assert http.get("/contexts", params={"after": CONTEXT, "prefix": CONTEXT}).json() == {"contexts": [], "next": None}
+
+
+def test_stats_count_what_a_viewer_may_see(http: httpx.Client) -> None:
+    """The hidden item is in no number of the viewer's, and the queue and the files, which are all's, are not told."""
+    everything = http.get("/stats").raise_for_status().json()
+    (context,) = http.get("/contexts", params={"prefix": CONTEXT}).json()["contexts"]
+    shown = http.get("/stats", params={"viewer": "Ben"}).raise_for_status().json()
+    (seen,) = http.get("/contexts", params={"prefix": CONTEXT, "viewer": "Ben"}).json()["contexts"]
+    hidden = {name: context[name] - seen[name] for name in ("items", "passages", "chars")}
+    assert hidden["items"] == 1
+    assert hidden == {name: everything[name] - shown[name] for name in hidden}
+    assert everything["days"][-1]["items"] - shown["days"][-1]["items"] == 1
+    assert sum(day["items"] for day in everything["days"]) == everything["items"]
+    assert everything["vectors"] + everything["waiting"] == everything["passages"]
+    assert (everything["queue"]["dead"], everything["disk_bytes"] > 100_000) == (0, True)
+    assert (shown["queue"], shown["disk_bytes"]) == (None, None)
+    refused = http.get("/stats", params={"days": 0})
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "days")

@@ -88,3 +88,11 @@ def test_contexts_are_listed_with_what_they_hold(server: Server, uids: list[str]
     (context,) = json.loads(vicw(server, "contexts", CONTEXT, "--json").stdout)
     assert (context["context"], context["domains"]) == (CONTEXT, {"general": context["items"]})
     assert "No contexts" in vicw(server, "contexts", "no such").stderr
+
+
+def test_stats_are_a_table_of_counts_or_json(server: Server, uids: list[str]) -> None:
+    stats = json.loads(vicw(server, "stats", "--json").stdout)
+    table = {line.rsplit(None, 1)[0].strip(): line.split()[-1] for line in vicw(server, "stats").stdout.splitlines()}
+    assert stats["items"] >= 1 and stats["disk_bytes"] > 0
+    assert (table["items"], table["contexts"]) == (f"{stats['items']:,}", f"{stats['contexts']:,}")
+    assert table[f"stored on {stats['days'][-1]['day']}"] == f"{stats['days'][-1]['items']:,}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
+
 from vicw_core.filters.order import listing_place, single_context
-from vicw_shared.clock import from_us
+from vicw_shared.clock import MICROSECONDS, from_us, to_us
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import Scope
 from vicw_shared.ports.item_list import ContextPart, ListingQuery
@@ -14,6 +16,8 @@ from vicw_stores.neo4j.cypher.text import scope_condition
 from vicw_stores.neo4j.database import RunStatement
 from vicw_stores.neo4j.keys import index_text, listed
 from vicw_stores.neo4j.rows import nodes_in
+
+_DAY = 24 * 60 * 60 * MICROSECONDS
 
 
 async def list_items(run: RunStatement, query: ListingQuery, limit: int) -> list[Node]:
@@ -52,10 +56,10 @@ async def _items(run: RunStatement, query: ListingQuery, limit: int, *, live: bo
     return found
 
 
-async def read_context_parts(run: RunStatement, scope: Scope) -> list[ContextPart]:
-    """Return the counts of the live items in a scope."""
-    values = Bindings(tenant=scope.tenant, listed=listed(scope.tenant, live=True))
-    scoped = scope_condition(listing_conditions(scope, retired=False), values)
+async def read_context_parts(run: RunStatement, scope: Scope, *, retired: bool) -> list[ContextPart]:
+    """Return the counts of the live items in a scope, or of the retired ones."""
+    values = Bindings(tenant=scope.tenant, listed=listed(scope.tenant, live=not retired))
+    scoped = scope_condition(listing_conditions(scope, retired=retired), values)
     rows = await run(cypher.context_parts(f"i.tenant = $tenant AND ({scoped})"), **values)
     return [
         ContextPart(
@@ -67,6 +71,15 @@ async def read_context_parts(run: RunStatement, scope: Scope) -> list[ContextPar
             from_us(row["last"]),
             row["passages"],
             row["chars"],
+            row["indexed"],
         )
         for row in rows
     ]
+
+
+async def read_arrivals(run: RunStatement, scope: Scope, since: datetime) -> dict[date, int]:
+    """Return how many of the live items in a scope were stored on each day since then."""
+    values = Bindings(tenant=scope.tenant, listed=listed(scope.tenant, live=True), since=to_us(since), day=_DAY)
+    scoped = scope_condition(listing_conditions(scope, retired=False), values)
+    rows = await run(cypher.arrivals(f"i.tenant = $tenant AND ({scoped})"), **values)
+    return {from_us(row["day"] * _DAY).date(): row["items"] for row in rows}

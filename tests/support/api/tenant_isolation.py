@@ -20,7 +20,7 @@ from vicw_standalone.operations import OPERATIONS
 
 INGEST, JOB, RETRIEVE = "POST /ingest", "GET /ingest/jobs/{job}", "POST /retrieve"
 RETRACT = "POST /items/retract"
-ITEMS, ITEM, CONTEXTS = "GET /items", "GET /items/{uid}", "GET /contexts"
+ITEMS, ITEM, CONTEXTS, STATS = "GET /items", "GET /items/{uid}", "GET /contexts", "GET /stats"
 PATCH, PATCH_BY_ID = "PATCH /items/{uid}", "PATCH /items"
 KNOWLEDGE = "GET /knowledge"
 THINGS, CANDIDATES, THING = "GET /entities", "GET /entities/candidates", "GET /entities/{uid}"
@@ -38,7 +38,7 @@ OPERATORS = {METRICS, *KEYS, *(f"POST /admin/{operation.name}" for operation in 
 """What needs the right ``admin``, which these tenants' keys do not have."""
 ERASURE = {"POST /forget", "GET /forget/{erasure}", "GET /audit"}
 """Rights of their own, which these tenants' keys lack; the tests of ``test_forget_over_http.py`` have them."""
-_ITEMS = {RETRACT, PATCH, PATCH_BY_ID, ITEMS, ITEM, CONTEXTS}
+_ITEMS = {RETRACT, PATCH, PATCH_BY_ID, ITEMS, ITEM, CONTEXTS, STATS}
 TRIED = {INGEST, JOB, RETRIEVE, *_ITEMS, KNOWLEDGE, *ERASURE, *IDENTITY, *GRAPH, *PROBES, *OPERATORS}
 _EXAMPLES = 15 * TIMES
 _MARK = "zanzibar"
@@ -367,7 +367,7 @@ def _identities(neighbour: Neighbour) -> Iterator[st.SearchStrategy[dict[str, An
     yield st.fixed_dictionaries({"endpoint": st.sampled_from([THING, ITEM]), "uid": uids})
     listed = st.fixed_dictionaries({"context": st.sampled_from(["home", "work"]), "include": st.just("retired")})
     yield st.fixed_dictionaries({"endpoint": st.just(ITEMS), "params": listed})
-    yield st.fixed_dictionaries({"endpoint": st.just(CONTEXTS)})
+    yield st.fixed_dictionaries({"endpoint": st.sampled_from([CONTEXTS, STATS])})
     name = st.just({"name": "Mara"})
     yield st.fixed_dictionaries({"endpoint": st.just(RENAME), "uid": uids, "body": name})
     merge = st.fixed_dictionaries({"entity": uids, "into": uids})

@@ -151,6 +151,9 @@ def test_items_and_contexts_are_asked_with_typed_filters(call: Call) -> None:
         seen.append(unquote_plus(request.url.raw_path.decode()))
         if request.url.path == "/contexts":
             return httpx.Response(200, json={"contexts": [], "next": "d"})
+        if request.url.path == "/stats":
+            counts = dict.fromkeys(("items", "retired", "contexts", "passages", "chars", "vectors", "waiting"), 4)
+            return httpx.Response(200, json={**counts, "labels": {}, "domains": {}, "days": []})
         return httpx.Response(200, json=item if "id" in request.url.params else {"items": [item], "next": "more"})
 
     page = call(handler, "items", filter={"metadata.house": {"gte": 3}}, tag=("a", "b"), limit=5, cursor=None)
@@ -159,16 +162,18 @@ def test_items_and_contexts_are_asked_with_typed_filters(call: Call) -> None:
     call(handler, "items", filter=chosen, since=datetime(2026, 1, 19, 10, tzinfo=UTC))
     assert call(handler, "item", context="c & d", id="a#1").version == 1
     assert call(handler, "contexts", prefix="c").next == "d"
+    assert call(handler, "stats", days=3, viewer="u").vectors == 4
     assert seen == [
         '/items?filter={"metadata.house":{"gte":3}}&tag=a&tag=b&limit=5',
         '/items?filter={"not":{"tags":{"any":["draft"]}}}&since=2026-01-19T10:00:00Z',
         "/items?context=c & d&id=a#1",
         "/contexts?prefix=c",
+        "/stats?viewer=u&days=3",
     ]
     for wrong in ({"filter": {"colour": 1}}, {"order": "size"}):
         with pytest.raises(BadRequestError, match=next(iter(wrong))):
             call(handler, "items", **wrong)
-    assert len(seen) == 4, "nothing was sent"
+    assert len(seen) == 5, "nothing was sent"
 
 
 def test_forget_is_sent_once_and_watched(call: Call) -> None:

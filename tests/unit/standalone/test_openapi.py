@@ -26,6 +26,7 @@ OPERATION_IDS = {
     "POST /ingest": "ingest",
     "POST /items/retract": "retract_items",
     "GET /contexts": "list_contexts",
+    "GET /stats": "get_stats",
     "GET /items": "list_items",
     "GET /items/{uid}": "get_item",
     "PATCH /items/{uid}": "patch_item",

@@ -30,6 +30,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
         "vicw_standalone.cli.contexts",
         "List contexts, with what each holds. Needs a running server.",
     ),
+    "stats": ("vicw_standalone.cli.stats", "Show how much is stored. Needs a running server."),
     "reindex": (
         "vicw_sleep.reindex.cli",
         "Change the embedding model, or repair the vector index. Running servers keep answering.",
