@@ -54,6 +54,21 @@ class ContextPart:
     indexed: int
 
 
+@dataclass(frozen=True, slots=True)
+class SpeakerPart:
+    """The live items of one user and speaker in a context: how many, told from ``first`` to ``last``.
+
+    Either may be None, not both.
+    """
+
+    user: str | None
+    speaker: str | None
+    context: str
+    items: int
+    first: datetime
+    last: datetime
+
+
 class ItemListing(Protocol):
     """Lists and counts items."""
 
@@ -61,6 +76,13 @@ class ItemListing(Protocol):
         """Return the counts of the live items in a scope, or of the ``retired`` ones.
 
         They are those that ``list_items`` would list. Ordered by context, domain and label. This reads all of them.
+        """
+        ...
+
+    async def speaker_parts(self, scope: Scope) -> list[SpeakerPart]:
+        """Return the counts of the live items in a scope that have a user or a speaker, in no order.
+
+        They are those that ``list_items`` would list. This reads all of them.
         """
         ...
 

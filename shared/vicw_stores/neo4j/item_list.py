@@ -8,7 +8,7 @@ from vicw_core.filters.order import listing_place, single_context
 from vicw_shared.clock import MICROSECONDS, from_us, to_us
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import Scope
-from vicw_shared.ports.item_list import ContextPart, ListingQuery
+from vicw_shared.ports.item_list import ContextPart, ListingQuery, SpeakerPart
 from vicw_stores.conditions import listing_conditions
 from vicw_stores.neo4j.cypher import item_list as cypher
 from vicw_stores.neo4j.cypher.item_filter import Bindings, condition_of
@@ -72,6 +72,19 @@ async def read_context_parts(run: RunStatement, scope: Scope, *, retired: bool) 
             row["passages"],
             row["chars"],
             row["indexed"],
+        )
+        for row in rows
+    ]
+
+
+async def read_speaker_parts(run: RunStatement, scope: Scope) -> list[SpeakerPart]:
+    """Return the counts of the live items in a scope by user and speaker."""
+    values = Bindings(tenant=scope.tenant, listed=listed(scope.tenant, live=True))
+    scoped = scope_condition(listing_conditions(scope, retired=False), values)
+    rows = await run(cypher.speaker_parts(f"i.tenant = $tenant AND ({scoped})"), **values)
+    return [
+        SpeakerPart(
+            row["user"], row["speaker"], row["context"], row["items"], from_us(row["first"]), from_us(row["last"])
         )
         for row in rows
     ]

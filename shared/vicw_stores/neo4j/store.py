@@ -23,6 +23,7 @@ from vicw_shared.ports import (
     Neighbour,
     PassageTimes,
     Scope,
+    SpeakerPart,
     Spread,
     TermFrequencies,
     TextHit,
@@ -37,7 +38,7 @@ from vicw_stores.neo4j.cypher import text as full_text
 from vicw_stores.neo4j.database import Neo4jDatabase, RunStatement
 from vicw_stores.neo4j.erasure import Neo4jErasures
 from vicw_stores.neo4j.hops import find_neighbours, find_weighted_neighbours
-from vicw_stores.neo4j.item_list import list_items, read_arrivals, read_context_parts
+from vicw_stores.neo4j.item_list import list_items, read_arrivals, read_context_parts, read_speaker_parts
 from vicw_stores.neo4j.items import find_by_text_key, find_item_views
 from vicw_stores.neo4j.key_ring import Neo4jKeyRing
 from vicw_stores.neo4j.keys import EdgeTypes, item_key, tenant_key
@@ -208,6 +209,9 @@ class Neo4jGraphStore(Neo4jScans):
 
     async def context_parts(self, scope: Scope, *, retired: bool = False) -> list[ContextPart]:
         return await read_context_parts(self._database.wait, scope, retired=retired)
+
+    async def speaker_parts(self, scope: Scope) -> list[SpeakerPart]:
+        return await read_speaker_parts(self._database.wait, scope)
 
     async def arrivals_by_day(self, scope: Scope, since: datetime) -> dict[date, int]:
         return await read_arrivals(self._database.wait, scope, since)

@@ -11,7 +11,7 @@ from vicw_shared.clock import MICROSECONDS, from_us, to_us
 from vicw_shared.model import Label, Node
 from vicw_shared.model.item_order import ItemOrder
 from vicw_shared.ports import Scope
-from vicw_shared.ports.item_list import ContextPart, ListingPlace, ListingQuery
+from vicw_shared.ports.item_list import ContextPart, ListingPlace, ListingQuery, SpeakerPart
 from vicw_stores.conditions import listing_conditions
 from vicw_stores.sqlite.full_text import scope_clause
 from vicw_stores.sqlite.item_filter import KEYS, clause_of
@@ -28,6 +28,11 @@ _DAY = 24 * 60 * 60 * MICROSECONDS
 _PROOF = (
     "(SELECT {} FROM edge e JOIN node k ON k.pk = e.target WHERE e.source = i.pk AND e.type = 'EVIDENCED_BY' "
     "AND k.label = 'Chunk')"
+)
+
+_USER = (
+    "(SELECT min(t.name) FROM edge g JOIN node t ON t.pk = g.target WHERE g.source = i.pk AND g.type = 'STATED_BY' "
+    "AND fold(t.subtype) = 'user')"
 )
 
 
@@ -100,6 +105,22 @@ def read_context_parts(connection: sqlite3.Connection, scope: Scope, *, retired:
     return [
         ContextPart(context, domain, Label(label), items, from_us(first), from_us(last), *proof)
         for context, domain, label, items, first, last, *proof in rows
+    ]
+
+
+def read_speaker_parts(connection: sqlite3.Connection, scope: Scope) -> list[SpeakerPart]:
+    """Return the counts of the live items in a scope by user and speaker."""
+    scoped, values = scope_clause(listing_conditions(scope, retired=False))
+    rows = connection.execute(
+        f"SELECT {_USER} AS stated_by, i.speaker, i.context, count(*), min({KEYS['told']}), max({KEYS['told']}) "  # noqa: S608
+        "FROM node i WHERE i.content_hash IS NOT NULL AND i.label <> 'Chunk' AND i.tenant = ? "
+        f"AND (i.retired_at IS NULL) = 1 AND ({scoped}) AND (stated_by IS NOT NULL OR i.speaker IS NOT NULL) "
+        "GROUP BY stated_by, i.speaker, i.context",
+        (scope.tenant, *values),
+    )
+    return [
+        SpeakerPart(user, speaker, context, items, from_us(first), from_us(last))
+        for user, speaker, context, items, first, last in rows
     ]
 
 

@@ -22,6 +22,7 @@ from vicw_shared.ports import (
     Neighbour,
     PassageTimes,
     Scope,
+    SpeakerPart,
     Spread,
     TermFrequencies,
     TextHit,
@@ -36,7 +37,7 @@ from vicw_stores.sqlite.database import MAPPED_MB, SqliteDatabase, Writer
 from vicw_stores.sqlite.erasure import SqliteErasures
 from vicw_stores.sqlite.full_text import find_passages
 from vicw_stores.sqlite.hop import read_weighted_neighbours
-from vicw_stores.sqlite.item_list import list_items, read_arrivals, read_context_parts
+from vicw_stores.sqlite.item_list import list_items, read_arrivals, read_context_parts, read_speaker_parts
 from vicw_stores.sqlite.items import (
     read_by_text_key,
     read_expired,
@@ -212,6 +213,9 @@ class SqliteGraphStore(SqliteScans):
 
     async def context_parts(self, scope: Scope, *, retired: bool = False) -> list[ContextPart]:
         return await self._database.read(lambda c: read_context_parts(c, scope, retired=retired))
+
+    async def speaker_parts(self, scope: Scope) -> list[SpeakerPart]:
+        return await self._database.read(lambda c: read_speaker_parts(c, scope))
 
     async def arrivals_by_day(self, scope: Scope, since: datetime) -> dict[date, int]:
         return await self._database.read(lambda c: read_arrivals(c, scope, since))

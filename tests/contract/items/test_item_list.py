@@ -19,7 +19,7 @@ from vicw_core.filters.predicate import ItemFields, accepts
 from vicw_retrieval.access.scope import may_see
 from vicw_shared.model import Edge, Label, Node, Sensitivity
 from vicw_shared.model.item_order import ItemOrder
-from vicw_shared.ports import Audience, ContextPart, ListingQuery, Scope
+from vicw_shared.ports import Audience, ContextPart, ListingQuery, Scope, SpeakerPart
 from vicw_shared.settings import LimitSettings
 from vicw_shared.text import fold_case
 from vicw_shared.uids import make_uid
@@ -270,6 +270,25 @@ async def test_contexts_are_counted_by_what_is_listed(graph: Graph, seed: int) -
             )
             for key, group in sorted(parts.items())
         ]
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_speakers_are_counted_by_what_is_listed(graph: Graph, seed: int) -> None:
+    population = Population(random.Random(seed), 60)
+    claimed = node("somebody", Label.ENTITY, subtype="person")  # no user: the item is still of its speaker alone
+    await put(graph, [*population.nodes, claimed], [*population.edges, edge("STATED_BY", "item 0", "somebody")])
+    items = {fields.item.uid: fields for fields in population.items}
+    for _ in range(3):
+        scope = scopes(population.draw, population)
+        groups: dict[tuple[str | None, str | None, str], list[Node]] = {}
+        for uid in population.expected(ListingQuery(scope=scope)):
+            item, users = items[uid].item, items[uid].users
+            if users or item.speaker is not None:
+                groups.setdefault((min(users, default=None), item.speaker, item.context), []).append(item)
+        told = {key: [item.timestamp or item.created_at for item in group] for key, group in groups.items()}
+        expected = {SpeakerPart(*key, len(times), min(times), max(times)) for key, times in told.items()}
+        found = await graph.speaker_parts(scope)
+        assert (set(found), len(found)) == (expected, len(expected))
 
 
 @pytest.mark.parametrize("seed", range(2))

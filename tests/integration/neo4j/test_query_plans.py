@@ -91,6 +91,7 @@ def statements() -> Iterator[tuple[str, str]]:
                 )
                 yield f"item_list.page {order} {fixed} {started} {one}", page
     yield "item_list.context_parts", item_list.context_parts("i.tenant = $tenant")
+    yield "item_list.speaker_parts", item_list.speaker_parts("i.tenant = $tenant")
     yield "item_list.arrivals", item_list.arrivals("i.tenant = $tenant")
     yield "outbox.tenants", outbox.tenants()
     yield from ((f"outbox.backlog {one}", outbox.backlog(of_tenant=one)) for one in (True, False))

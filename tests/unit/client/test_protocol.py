@@ -176,6 +176,30 @@ def test_items_and_contexts_are_asked_with_typed_filters(call: Call) -> None:
     assert len(seen) == 5, "nothing was sent"
 
 
+def test_people_and_timelines_are_asked_with_typed_parameters(call: Call) -> None:
+    seen: list[str] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        seen.append(request.url.raw_path.decode())
+        pages: dict[str, Any] = {
+            "/users": {"users": []},
+            "/people/a%2F1/profile": {"uid": "a/1", "name": "n", "statements": []},
+        }
+        answer = pages.get(seen[-1].partition("?")[0], {"items": []})
+        return httpx.Response(200, json={**answer, "complete": True, "next": "user:b"})
+
+    assert call(handler, "users", prefix="u", context="c").next == "user:b"
+    assert call(handler, "profile", "a/1", limit=3, viewer="v").complete
+    assert call(handler, "timeline", "mail/2026 #1", order="happened", flow="f", limit=2).items == ()
+    assert seen == [
+        "/users?context=c&prefix=u",
+        "/people/a%2F1/profile?viewer=v&limit=3",
+        "/contexts/mail%2F2026%20%231/timeline?order=happened&flow=f&limit=2",
+    ]
+    with pytest.raises(BadRequestError, match="order"):
+        call(handler, "timeline", "c", order="importance")
+
+
 def test_forget_is_sent_once_and_watched(call: Call) -> None:
     seen: list[httpx.Request] = []
     numbers = dict.fromkeys(("items", "contexts", "people", "mentioned"), 1)

@@ -10,6 +10,7 @@ import typer
 
 from vicw_runtime.console import fail, harmless, out
 from vicw_shared.uids import is_uid
+from vicw_standalone.terminal.completion import contexts as complete_contexts
 from vicw_standalone.terminal.server_client import UrlOption, server
 
 _IDS_AT_ONCE = 500
@@ -24,7 +25,10 @@ def retract(
     ids: Annotated[list[str], typer.Argument(help="Ids of the items, or uids.", metavar="ID…")],
     context: Annotated[
         str | None,
-        typer.Option(help="Context that the items were ingested into. \\[default: they are named by uids]"),
+        typer.Option(
+            help="Context that the items were ingested into. \\[default: they are named by uids]",
+            autocompletion=complete_contexts,
+        ),
     ] = None,
     ended_at: Annotated[
         datetime | None,

@@ -87,6 +87,23 @@ def context_parts(condition: str) -> str:
 
 
 @lru_cache(256)
+def speaker_parts(condition: str) -> str:
+    """Return the counts of the items that are ``$listed`` by user, speaker and context."""
+    hint = ", ".join(columns(ItemOrder.TOLD, of_context=False))
+    branches = " UNION ALL ".join(
+        f"MATCH (i:{label}) {seek('i', label, hint)} WHERE i.listed = $listed AND i.told_key IS NOT NULL "
+        f"AND i.arrival_key IS NOT NULL AND i.uid IS NOT NULL AND {condition} "
+        "RETURN COLLECT { MATCH (i)-[:STATED_BY]->(t) WHERE t.kind = 'user' RETURN t.name ORDER BY t.name LIMIT 1 }[0] "
+        "AS user, i.speaker AS speaker, i.context AS context, i.told_key AS told"
+        for label in LABELS
+    )
+    return (
+        f"CALL () {{ {branches} }} WITH * WHERE user IS NOT NULL OR speaker IS NOT NULL RETURN user, speaker, context, "
+        "count(*) AS items, min(told) AS first, max(told) AS last"
+    )
+
+
+@lru_cache(256)
 def arrivals(condition: str) -> str:
     """Return the number of ``$listed`` items by the day of their arrival, in units of ``$day``, from ``$since`` on."""
     hint = ", ".join(columns(ItemOrder.ARRIVAL, of_context=False))
