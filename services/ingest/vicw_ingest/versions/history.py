@@ -24,8 +24,9 @@ def _is_derived(edge: Edge) -> bool:
 
     A duplicate's edge belongs to the version that it repeats, and to no other.
     """
-    by_vicw = edge.created_by != CALLER and SOURCE_ITEM not in edge.properties
-    of_version = edge.type in _DERIVED_TYPES and by_vicw
+    if edge.type == "SUPERSEDES" and edge.created_by == CALLER:
+        return False  # a person said so of the items, whatever their version
+    of_version = edge.type in _DERIVED_TYPES and SOURCE_ITEM not in edge.properties
     return of_version or edge.created_by == DUPLICATE or edge.created_by.startswith(BRIDGE_RULES)
 
 
