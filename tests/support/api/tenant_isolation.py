@@ -142,7 +142,7 @@ class Neighbour:
 
 
 def _without_scores(answer: dict[str, Any]) -> dict[str, Any]:
-    assert answer["degraded"] == []
+    assert answer["degraded"] == [], answer["degraded"]
     kept = ("id", "uid", "name", "text", "context", "domain", "flow_id", "flow_step", "tags", "metadata", "via")
     return {
         "results": sorted(({name: result[name] for name in kept} for result in answer["results"]), key=str),
