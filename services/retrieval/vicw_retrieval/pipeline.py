@@ -126,10 +126,8 @@ async def _answer(
             day_first = await shown_order(ports.graph, scope.tenant, [request.query], set_order, asked_at.year)
             time = analyse_time(request.query, asked_at, day_first=day_first)
     found = await find_items(request, scope, time, ports, stages)
-    refined, covered = await asyncio.gather(
-        refine(request, scope, found, time, ports, stages), _covered_share(request, found, ports, stages)
-    )
-    judged = judge(request.query, refined.top, found.wave, refined.time, ports.calibration, stages.degraded, covered)
+    refined = await refine(request, scope, found, time, ports, stages)
+    judged = await _judge(request, found, refined, ports, stages)
     if refined.is_profile:
         judged = judged.sure_of({one.key for one in refined.top if PROFILE in one.boosts})
     top = judged.least(refined.top, request.min_relevance)
@@ -137,17 +135,16 @@ async def _answer(
     return await _synthesize(request, scope, found, refined, judged, expanded, ports, stages)
 
 
-async def _covered_share(request: RetrieveRequest, found: FoundItems, ports: RetrievalPorts, stages: StageRun) -> float:
-    """Return the share of the question's words that was found; 0 unless the constants of relevance, or the caller, ask.
-
-    It is read while the order is refined, which mostly waits for the stores, too.
-    """
-    if ports.words is not None or not ("covered" in ports.calibration.answer.weights or request.explain):
-        return 0.0
-    with stages.run(RELEVANCE):
-        async with asyncio.timeout(ports.deadline.extra_seconds(ports.settings.channel_ms)):
-            return await covered_share(found.wave, found.candidates, found.similarity)
-    return 0.0
+async def _judge(
+    request: RetrieveRequest, found: FoundItems, refined: RefinedItems, ports: RetrievalPorts, stages: StageRun
+) -> Relevance:
+    """Return how likely the results are evidence. What they cover is read if the constants, or the caller, ask."""
+    covered = 0.0
+    if ports.words is None and ("covered" in ports.calibration.answer.weights or request.explain):
+        with stages.run(RELEVANCE):
+            async with asyncio.timeout(ports.deadline.extra_seconds(ports.settings.channel_ms)):
+                covered = await covered_share(found.wave, found.candidates, found.similarity)
+    return judge(request.query, refined.top, found.wave, refined.time, ports.calibration, stages.degraded, covered)
 
 
 async def _synthesize(

@@ -49,7 +49,7 @@ class Shingles:
     def resembles(self, other: Shingles, least: float) -> bool:
         """Return whether both share at least ``least``, in (0, 1], of all their shingles, and all decisive words."""
         mine, theirs = len(self._shingles), len(other._shingles)
-        if mine < least * theirs or theirs < least * mine:  # nearly all pairs end here
+        if mine < least * theirs or theirs < least * mine:  # most pairs end here
             return False
         shared = len(self._shingles & other._shingles)
         if shared < least * (mine + theirs - shared) or self._decisive != other._decisive:

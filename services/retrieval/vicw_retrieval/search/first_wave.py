@@ -82,11 +82,8 @@ async def find_items(
     """
     # Full text lacks nothing. Asked before the search: what is indexed meanwhile may be missing from it.
     outbox = ports.outbox if ports.words is None and not ports.vectors_incomplete else None
-    by_words = ports.vectors_incomplete and request.channels is None
-    (query, frequencies), lacks_passages, sizes = await asyncio.gather(
-        _query_of(request, scope, ports),
-        is_waiting(outbox, ports.graph, scope),
-        _domain_sizes(request, scope, by_words, ports, stages),
+    (query, frequencies), lacks_passages = await asyncio.gather(
+        _query_of(request, scope, ports), is_waiting(outbox, ports.graph, scope)
     )
     if lacks_passages:
         stages.degraded.append(PENDING)
@@ -97,11 +94,13 @@ async def find_items(
         stages.degraded.append(EMBEDDING)
     embedder = QueryEmbedder(ports.embedder, ports.query_prefix, query.text)
     search = ItemSearch(query, scope.tenant, ports, embedder, stages)
+    by_words = ports.vectors_incomplete and not query.named
     state = SearchState(QuestionIntent(ports.settings), by_words, vectors_down=ports.loading)
     if request.domain is not None:
         result = await search.run(scope, canonical(request.domain), state)
         decision = given(request)
     else:
+        sizes = await _domain_sizes(scope, state.by_words, ports, stages)
         only = next(iter(sizes)) if sizes is not None and len(sizes) == 1 else None
         result = await search.run(scope, only, state)
         if sizes is None and not {"dense", "bm25"} & set(stages.degraded):
@@ -161,14 +160,11 @@ def _phrase_search(ports: RetrievalPorts, state: SearchState) -> PhraseSearch:
 
 
 async def _domain_sizes(
-    request: RetrieveRequest, scope: Scope, by_words: bool, ports: RetrievalPorts, stages: StageRun
+    scope: Scope, by_words: bool, ports: RetrievalPorts, stages: StageRun
 ) -> Mapping[str, int] | None:
-    """Return the number of points, or passages, of each domain; {} if none can count them, None on failure.
-
-    A caller who names the domain needs no sizes: {}.
-    """
+    """Return the number of points, or passages, of each domain; {} if none can count them, None on failure."""
     hides = scope.audience is not None  # sizes must not reveal invisible items
-    if request.domain is not None or (by_words and ports.words is None):
+    if by_words and ports.words is None:
         return {}
     counter = ports.vectors if ports.words is None else ports.words
     with stages.timed(DOMAIN), contextlib.suppress(RetryableError, TimeoutError):
