@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from contract.sleep.test_consolidation import consolidate, draft, tell, thread, turn
-from support.stores.pairs import Side, asked_for
+from support.stores.exports import exported, imported
+from support.stores.pairs import Side, asked_for, embedded
 from vicw_ingest.audit.service import list_changes
 from vicw_ingest.erasure.eraser import Eraser
 from vicw_ingest.erasure.selection import choose_items
@@ -112,6 +113,20 @@ async def test_a_consolidated_item_is_restored_and_replaced(side: Side) -> None:
     shown = {result.uid for result in (await side.retrieve({"query": "pale coral reef survey"}, "t")).results}
     assert shown == {item.uid for item in items} - {items[1].uid}
     assert (await side.check()).violations == []
+
+
+async def test_an_export_takes_it_along(side: Side, uids: dict[str, str], store: Path, tmp_path: Path) -> None:
+    await side.supersede(named("hook", "pot"), "t")
+    await side.indexer.drain()
+    await exported(side, tmp_path / "export")
+    async with embedded(store) as other:
+        await imported(tmp_path / "export", other)
+        assert await found(other) == {"hook", "box"}
+        await other.patch("pot", {"tags": ["clay"]}, "t", "home")
+        assert await found(other) == {"hook", "box"}, "it is still what a person stated"
+        assert (await other.supersede(named("hook", "pot", undo=True), "t")).changed is True
+        assert await found(other) == ALL
+        assert (await other.check()).violations == []
 
 
 async def test_what_cannot_be_stated_is_refused_and_changes_nothing(side: Side, uids: dict[str, str]) -> None:
