@@ -23,6 +23,7 @@ from support.api.tenant_isolation import (
     RETRACT,
     RETRIEVE,
     STATS,
+    SUPERSEDE,
     TIMELINE,
     USERS,
     check_isolation,
@@ -43,7 +44,7 @@ def test_tenants_are_isolated_on_every_endpoint(platform: Platform) -> None:
         for name in ("ingest", "retrieval")
     }
     ingest, retrieval = (closed[name].url for name in ("ingest", "retrieval"))
-    written = {INGEST, JOB, RETRACT, PATCH, PATCH_BY_ID, KNOWLEDGE, *ERASURE, *IDENTITY, *KEYS}
+    written = {INGEST, JOB, RETRACT, SUPERSEDE, PATCH, PATCH_BY_ID, KNOWLEDGE, *ERASURE, *IDENTITY, *KEYS}
     assert endpoints(ingest) == {*written, *PROBES}, "a new endpoint is tried by two tenants, too"
     assert endpoints(retrieval) == {*READ, *PROBES}, "a new endpoint is tried by two tenants, too"
     urls = {probe: [ingest, retrieval] for probe in PROBES}
