@@ -78,14 +78,16 @@ async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts)
         except (UnavailableError, OverloadedError) as error:
             if error.dependency != "graph" or ports.words is not None:
                 raise
+            if request.filter is not None:
+                raise  # a filter that takes too long says nothing of the graph: other questions are to ask it
             if isinstance(error, UnavailableError):
                 ports.outage.record_failure()
-            elif _needs_graph(request):
+            elif _is_time_travel(request):
                 raise
             _log.warning("the graph does not answer; answering from the vectors alone", error=error.detail)
     if request.filter is not None:
         raise UnavailableError("graph", "is down, and only it knows which items pass a filter")
-    if _needs_graph(request):
+    if _is_time_travel(request):
         raise UnavailableError("graph", "is down, and only it knows what was true or known at another time")
     public = Audience(context=request.viewer.context if request.viewer is not None else None)
     without_graph = replace(ports, graph=payload_graph(ports.vectors), outbox=None)
@@ -108,8 +110,8 @@ def _ports_of(request: RetrieveRequest, ports: RetrievalPorts, deadline: Deadlin
     return replace(ports, graph=graph, words=words, vectors=vectors, outbox=outbox, deadline=deadline)
 
 
-def _needs_graph(request: RetrieveRequest) -> bool:
-    return request.filter is not None or request.as_of is not None or request.known_at is not None
+def _is_time_travel(request: RetrieveRequest) -> bool:
+    return request.as_of is not None or request.known_at is not None
 
 
 async def _answer(
