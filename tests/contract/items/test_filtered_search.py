@@ -15,6 +15,7 @@ from support.stores.pairs import Side, asked_for
 from vicw_core.filters.compiler import compile_filter
 from vicw_core.filters.predicate import ItemFields, accepts
 from vicw_retrieval.access.scope import audience_of
+from vicw_retrieval.search import filtered_search
 from vicw_shared.clock import now
 from vicw_shared.ports import ListingQuery, Scope
 from vicw_shared.settings import LimitSettings
@@ -129,6 +130,23 @@ async def test_the_last_of_a_crowd_are_found(side: Side, channels: list[str] | N
     for sent in ({"metadata.few": True}, {"not": {"metadata.n": {"gte": 0}}}, {"id": {"prefix": "f"}}):
         answer = await side.retrieve(asked | {"filter": sent}, "t", **settings)
         assert {result.id for result in answer.results} == {"f1", "f2", "f3"}, sent
+
+
+async def test_what_passes_is_found_below_all_hits_that_one_search_has(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the vectors' hits end before enough pass, those that pass are searched, in parts."""
+    monkeypatch.setattr(filtered_search, "_MOST", 7)
+    crowd = [{"id": f"c{n}", "text": f"The harbour at dawn, harbour {n}"} for n in range(60)]
+    few = [{"id": f"f{n}", "text": f"Quite another matter, {_SUBJECTS[n % 8]} {n * 31}"} for n in range(20)]
+    await side.ingest({"context": "c", "items": [*crowd, *few]}, "t", None)
+    await side.indexer.drain()
+    asked = {"query": "The harbour at dawn", "channels": ["dense"], "filter": {"id": {"prefix": "f"}}}
+    for limit in (5, 20):
+        few_pass = await side.retrieve(asked | {"limit": limit}, "t", filter_items=FEW, candidates=5)
+        many_pass = await side.retrieve(asked | {"limit": limit}, "t", filter_items=MANY, candidates=5)
+        assert len(few_pass.results) == limit
+        assert [result.id for result in many_pass.results] == [result.id for result in few_pass.results]
 
 
 async def test_a_filter_that_nothing_passes_finds_nothing(side: Side) -> None:

@@ -8,6 +8,7 @@ checked against the graph, until enough pass.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import batched
@@ -18,7 +19,8 @@ from vicw_retrieval.ports import RetrievalPorts
 from vicw_shared.ports import GraphStore, Scope, VectorHit, VectorQuery, VectorStore
 from vicw_shared.ports.item_filter import AllOf, ItemCondition, OneOf
 
-_WIDER = 10
+_WIDER, _SPARE = 10, 1.5
+"""How much more is read at most at a time, and than the share that has passed so far calls for."""
 _MOST = 10_000
 """Hits of one search, and uids in one, at most: a server accepts no more."""
 _NO_LIMIT = 2**53
@@ -63,7 +65,8 @@ class _CheckedVectors:
             passing = await self._passing(query.scope, hits)
             if len(passing) >= query.limit or len(hits) < read:
                 return passing[: query.limit]
-            read *= _WIDER
+            enough = math.ceil(_SPARE * query.limit * read / max(1, len(passing)))
+            read = min(max(2 * read, enough), _WIDER * read)
         return await self._search_all(query)
 
     async def _search_all(self, query: VectorQuery) -> list[VectorHit]:
