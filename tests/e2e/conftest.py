@@ -10,6 +10,9 @@ from support.processes.server import Server, await_indexed, require_clean, tempo
 
 type Serve = Callable[..., Server]
 
+_SHARED: list[Server] = []
+"""The server that all tests of this process share, while it should run."""
+
 
 @pytest.fixture(scope="session")
 def models_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -23,20 +26,23 @@ def server(models_dir: Path) -> Iterator[Server]:
     with temporary_directory() as directory:
         running = Server(directory / "data", models_dir)
         running.start()
+        _SHARED.append(running)
         try:
             yield running
             await_indexed(running)  # what the last test stored without waiting for it
         finally:
+            _SHARED.clear()
             code = running.stop(within=15)
         assert code == 0
         require_clean(running)
 
 
 @pytest.fixture(autouse=True)
-def lives(request: pytest.FixtureRequest) -> Iterator[None]:
-    """The server that all share outlives each test; where it does not, its own words are the failure."""
+def lives() -> Iterator[None]:
+    """The server that all share outlives each test; where it does not, its own words are the failure, once."""
     yield
-    if "server" in request.fixturenames and not (shared := request.getfixturevalue("server")).running():
+    for shared in [one for one in _SHARED if not one.running()]:
+        _SHARED.remove(shared)
         pytest.fail(f"the server ended with {shared.wait()}; its log:\n{shared.log[-3000:]}", pytrace=False)
 
 

@@ -39,7 +39,9 @@ def plain(text: str) -> str:
     at the end are removed.
     """
     # Most texts match none of the expressions, and one question normalises dozens of texts.
-    text = _LINE.sub("", (text if text.isascii() else text.translate(_LOOKALIKES)).casefold())
+    text = (text if text.isascii() else text.translate(_LOOKALIKES)).casefold()
+    if "\n" in text or not text[:1].isalnum():
+        text = _LINE.sub("", text)
     if "<" in text:
         text = _BLOCK.sub(" ", _INLINE.sub("", text))
     if _MARK.search(text):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from statistics import median
+from types import MappingProxyType
 from typing import Any, cast
 
 import pytest
@@ -13,10 +15,11 @@ import pytest
 from support.stores.memory import Memory
 from vicw_bench.speed.synthetic import Chat
 from vicw_retrieval.pipeline import retrieve
+from vicw_retrieval.request.engines import cached_graph
 from vicw_retrieval.search import cross_scoring
 from vicw_shared.clock import now
 from vicw_shared.errors import OverloadedError
-from vicw_shared.ports import GraphStore, VectorStore
+from vicw_shared.ports import GraphStore, NameMatch, NameQuery, VectorStore
 from vicw_shared.wire.retrieve import RetrieveRequest
 from vicw_sleep.consolidation.batches import ConsolidationRules
 from vicw_sleep.consolidation.job import consolidation_of
@@ -41,11 +44,13 @@ class Counted:
         return getattr(self._engine, operation)
 
 
-async def reads_of(memory: Memory, question: str, **fields: Any) -> Counter[str]:
-    """Ask with patience, and return how often the graph was asked for what."""
+async def reads_of(
+    memory: Memory, question: str, changed: Mapping[str, Any] = MappingProxyType({}), **fields: Any
+) -> Counter[str]:
+    """Ask with patience, and settings ``changed``; return how often the graph was asked for what."""
     asked: Counter[str] = Counter()
     ports = memory.standalone.retrieval_ports()
-    settings = ports.settings.model_copy(update={"spread_ms": 20_000})
+    settings = ports.settings.model_copy(update={"spread_ms": 20_000, **changed})
     ports = replace(ports, graph=cast("GraphStore", Counted(ports.graph, asked)), settings=settings)
     answer = await retrieve(RetrieveRequest(query=question, **fields), memory.tenant, ports)
     assert answer.results
@@ -65,6 +70,30 @@ async def test_a_question_stays_within_the_maximum_of_graph_reads(memory: Memory
     most = max(reads, key=Counter.total)
     assert most.total() <= MOST, most
     assert all(asked["find_names"] == 1 for asked in reads), "all that a question names is looked up at once"
+
+
+async def test_names_are_looked_up_at_once_where_only_their_memories_are_searched(memory: Memory) -> None:
+    await fill(memory)
+    without_walk = {"graph_weight": 0.0, "people_match": True}
+    reads = [await reads_of(memory, question, without_walk) for question in Chat().questions(QUESTIONS)]
+    assert all(asked["find_names"] == 1 for asked in reads)
+
+
+async def test_a_look_up_that_is_asked_for_twice_is_read_once(memory: Memory) -> None:
+    await memory.ingest({"id": "m1", "text": "Ana mended the sail of the Nereid."}, extract="rules", wait=True)
+    read: list[Sequence[NameQuery]] = []
+    graph = memory.standalone.retrieval_ports().graph
+
+    class Recorded:
+        async def find_names(self, tenant: str, queries: Sequence[NameQuery], **within: Any) -> Any:
+            read.append(queries)
+            return await graph.find_names(tenant, queries, **within)
+
+    names = NameQuery(NameMatch.NAME, ("ana",))
+    first, second = await cached_graph(cast("GraphStore", Recorded())).find_names(memory.tenant, [names, names])
+    assert first == second
+    assert [node.name for node in first["ana"]] == ["Ana"]
+    assert read == [[names]]
 
 
 async def test_a_question_time_costs_one_span_read_and_few_node_reads(memory: Memory) -> None:

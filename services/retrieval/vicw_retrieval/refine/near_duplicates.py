@@ -48,11 +48,11 @@ class Shingles:
 
     def resembles(self, other: Shingles, least: float) -> bool:
         """Return whether both share at least ``least``, in (0, 1], of all their shingles, and all decisive words."""
-        few, many = sorted((len(self._shingles), len(other._shingles)))
-        if few < least * many:
+        mine, theirs = len(self._shingles), len(other._shingles)
+        if mine < least * theirs or theirs < least * mine:  # most pairs end here
             return False
         shared = len(self._shingles & other._shingles)
-        if shared < least * (few + many - shared) or self._decisive != other._decisive:
+        if shared < least * (mine + theirs - shared) or self._decisive != other._decisive:
             return False
         return same_acronyms(self._text, other._text)
 

@@ -273,7 +273,7 @@ class _CachedGraph:
         self, tenant: str, queries: Sequence[NameQuery], *, contexts: Sequence[str] | None = None
     ) -> list[dict[str, list[Node]]]:
         contexts_key = tuple(contexts) if contexts is not None else None
-        if lacking := [query for query in queries if (tenant, contexts_key, query) not in self._names]:
+        if lacking := [one for one in dict.fromkeys(queries) if (tenant, contexts_key, one) not in self._names]:
             answers = await self._graph.find_names(tenant, lacking, contexts=contexts)
             self._names |= {(tenant, contexts_key, query): of for query, of in zip(lacking, answers, strict=True)}
         return [self._names[tenant, contexts_key, query] for query in queries]

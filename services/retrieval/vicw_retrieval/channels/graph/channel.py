@@ -52,6 +52,7 @@ async def prefetch(question: SpreadContext, candidates: Sequence[Candidate], set
     graph, tenant, strengths = question.graph, question.scope.tenant, question.strengths
     names = [question.title_query] if settings.title_match else []
     names += name_queries(question) if settings.graph_weight >= MIN_WEIGHT else []
+    names += [question.name_query] if settings.people_match else []
     best = heapq.nsmallest(_PASSAGES, candidates, key=lambda one: (-strengths[one.key], one.key))
     items = list(dict.fromkeys(one.item.uid for one in best[:_ITEMS]))
     passages = list(dict.fromkeys(passage for one in best for passage, _ in one.passages[:1]))

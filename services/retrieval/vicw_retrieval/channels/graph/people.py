@@ -16,7 +16,7 @@ from vicw_retrieval.channels.graph.spread import Anchor, ReachedItems, SpreadCon
 from vicw_retrieval.ranking.fusion import SubGraph
 from vicw_shared.model import Label
 from vicw_shared.model.edges import ALIAS_OF, IS_PERSON
-from vicw_shared.ports import Direction, NameMatch, NameQuery, Spread, look_up
+from vicw_shared.ports import Direction, Spread, look_up
 
 PEOPLE = "people"
 HOPS = (0.5, 0.3)
@@ -103,8 +103,7 @@ async def _seeds(question: SpreadContext, people: Sequence[str], anchors: Sequen
 async def _other_names(question: SpreadContext) -> list[str]:
     """Return the entities of which a visible text says that they are another name of one in the question, or back."""
     scope = question.scope
-    queries = [NameQuery(NameMatch.NAME, tuple(sorted(question.phrases)))]
-    (by_name,) = await question.graph.find_names(scope.tenant, queries, contexts=scope.contexts)
+    (by_name,) = await question.graph.find_names(scope.tenant, [question.name_query], contexts=scope.contexts)
     named = list({node.uid for same in by_name.values() for node in same if node.label is Label.ENTITY})[:_MAX_PEOPLE]
     aliases = await question.visible(PEOPLE, named, _ALIASES, _MAX_ALIASES) if named else []
     return list(dict.fromkeys(one.node.uid for one in aliases))

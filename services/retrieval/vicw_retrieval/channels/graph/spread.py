@@ -142,6 +142,11 @@ class SpreadContext:
         return [word for word in self.words if len(word) >= _BEGINNING_CHARS and word not in _FUNCTION_WORDS]
 
     @property
+    def name_query(self) -> NameQuery:
+        """The look-up of the nodes whose whole name is in the question; the request's cache answers it again."""
+        return NameQuery(NameMatch.NAME, tuple(sorted(self.phrases)))
+
+    @property
     def title_query(self) -> NameQuery:
         """The look-up of the pages whose title is in the question."""
         return self._titles(sorted(self.phrases))

@@ -157,7 +157,7 @@ def name_queries(question: SpreadContext) -> list[NameQuery]:
     # Entities unknown to a viewer do not make a name ambiguous, so more must be read.
     limit = _UNAMBIGUOUS + 1 if question.scope.audience is None else MAX_NAMESAKES
     return [
-        NameQuery(NameMatch.NAME, tuple(sorted(question.phrases))),
+        question.name_query,
         NameQuery(NameMatch.WORD, tuple(question.words), limit),
         NameQuery(NameMatch.BEGINNING, tuple(question.beginnings)),
     ]
