@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import NamedTuple, Protocol
@@ -90,6 +91,15 @@ class ItemListing(Protocol):
         """Return how many of the live items in a scope were stored on each day of UTC since then, the earliest first.
 
         Days without any are left out.
+        """
+        ...
+
+    async def passing_items(
+        self, tenant: str, condition: ItemCondition, limit: int, *, among: Sequence[str] | None = None
+    ) -> list[str]:
+        """Return the uids of at most ``limit`` items for which a condition holds, live or retired, in no order.
+
+        ``among``: only these uids.
         """
         ...
 
