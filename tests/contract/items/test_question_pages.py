@@ -38,8 +38,8 @@ async def page(side: Side, cursor: str | None, **fields: Any) -> RetrieveRespons
     return await side.retrieve(_QUESTION | fields | ({"cursor": cursor} if cursor else {}), "t")
 
 
-async def pages(side: Side, **fields: Any) -> list[list[str | None]]:
-    found: list[list[str | None]] = []
+async def pages(side: Side, **fields: Any) -> list[list[str]]:
+    found: list[list[str]] = []
     cursor: str | None = None
     while True:
         answer = await page(side, cursor, **fields)
@@ -72,16 +72,16 @@ async def test_pages_of_a_filter_end_with_what_passes_it(side: Side) -> None:
 async def test_what_is_written_meanwhile_shifts_no_page(side: Side) -> None:
     await fill(side, 12)
     first = await page(side, None)
-    shown = [result.id for result in first.results]
+    shown = [str(result.id) for result in first.results]
     await side.retract({"context": "c", "ids": [shown[0]]}, "t")
     best = {"id": "new", "text": "What is known of the harbour? All that is known of the harbour."}
     await side.ingest({"context": "c", "items": [best]}, "t", None)
     await side.indexer.drain()
-    rest: list[str | None] = []
+    rest: list[str] = []
     cursor = first.next
     while cursor is not None:
         answer = await page(side, cursor)
-        rest += [result.id for result in answer.results]
+        rest += [str(result.id) for result in answer.results]
         cursor = answer.next
     assert rest[0] == "new", "the best of what was not shown"
     assert sorted([*shown, *rest]) == sorted([*(f"i{n}" for n in range(12)), "new"])
@@ -123,7 +123,10 @@ async def test_a_cursor_is_of_its_question_and_its_tenant(side: Side) -> None:
     await fill(side, 12)
     cursor = (await page(side, None)).next
     assert len((await page(side, cursor, limit=2, explain=True, budget={"chars": 900})).results) == 2
-    for other in ({"query": "Else"}, {"filter": {}}, {"viewer": {"user": "ana"}}, {"speaker": "Ana"}, {"context": "c"}):
+    others: tuple[dict[str, Any], ...] = (
+        {"query": "Else"}, {"filter": {}}, {"viewer": {"user": "ana"}}, {"speaker": "Ana"}, {"context": "c"},
+    )  # fmt: skip
+    for other in others:
         with pytest.raises(InvalidInputError, match="belongs to another request"):
             await page(side, cursor, **other)
     with pytest.raises(InvalidInputError, match="belongs to another request"):

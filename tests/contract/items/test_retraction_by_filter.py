@@ -17,6 +17,7 @@ from vicw_shared.clock import now
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.ports import ListingQuery, Scope
 from vicw_shared.settings import LimitSettings
+from vicw_shared.wire.retract import RetractedStatus
 
 
 @pytest.fixture(params=["embedded", pytest.param("platform", marks=pytest.mark.servers)])
@@ -38,7 +39,7 @@ async def test_what_plain_python_accepts_is_taken_back(side: Side, seed: int) ->
         sent = drawn_filter(draw)
         before, expected = await listed(side), await by_predicate(side, sent, Scope(tenant="t", now=now()))
         told = await side.retract({"filter": sent, "dry_run": True}, "t")
-        assert (told.selected, told.counts["retracted"]) == (len(expected), len(expected)), sent
+        assert (told.selected, told.counts[RetractedStatus.RETRACTED]) == (len(expected), len(expected)), sent
         assert await listed(side) == before, "a dry run changes nothing"
         done = await side.retract({"filter": sent}, "t")
         assert {item.id for item in done.items} == expected, sent
