@@ -117,6 +117,28 @@ def edit(
     out.print(f"{changed.item.status.value}: version {changed.version}, uid {changed.item.uid}", markup=False)
 
 
+@app.command()
+def supersede(
+    new: Annotated[str, typer.Argument(help="The item that holds: its uid; with --context also your id.")],
+    old: Annotated[str, typer.Argument(help="The item that it replaces.")],
+    context: Annotated[str | None, typer.Option(help="Context of the items, if they are named by your ids.")] = None,
+    at: Annotated[
+        datetime | None,
+        typer.Option(help="Since when the new one holds, in UTC. \\[default: the time of the new item]"),
+    ] = None,
+    undo: Annotated[bool, typer.Option("--undo", help="Take it back: the old item holds again.")] = False,
+    url: UrlOption = None,
+) -> None:
+    """State that an item replaces another, which is past from then on."""
+    new, old = (new, old) if context is not None else (_uid(new), _uid(old))
+    with server(url) as client:
+        answer = client.supersede(
+            context=context, new=new, old=old, at=at.replace(tzinfo=UTC) if at is not None else None, undo=undo
+        )
+    until = f"past since {format_minute(answer.superseded_at, UTC)}" if answer.superseded_at else "holds"
+    out.print(f"{harmless(old)}: {until}{'' if answer.changed else ', as before'}", markup=False)
+
+
 def _items(client: VicwClient, query: Mapping[str, Any]) -> Iterator[ListedItem]:
     cursor: str | None = None
     while True:
