@@ -10,7 +10,6 @@ import typer
 
 from vicw_ingest.eviction.cli import capacity
 from vicw_runtime.console import err, fail, harmless, out
-from vicw_runtime.json_option import FilterOption, read_filter
 from vicw_runtime.operations.command import (
     DataDirOption,
     Place,
@@ -18,6 +17,7 @@ from vicw_runtime.operations.command import (
     run_command,
     tenant_name,
 )
+from vicw_runtime.terminal.json_option import FilterOption, read_filter
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.text import counted
 

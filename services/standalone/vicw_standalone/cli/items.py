@@ -14,7 +14,7 @@ from rich.markup import escape
 
 from vicw_client import VicwClient
 from vicw_runtime.console import err, fail, harmless, out
-from vicw_runtime.json_option import FilterOption, read_object
+from vicw_runtime.terminal.json_option import FilterOption, read_object
 from vicw_shared.clock import format_minute
 from vicw_shared.model.item_order import ItemOrder
 from vicw_shared.uids import is_uid

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from vicw_runtime.console import fail, harmless, out
-from vicw_runtime.json_option import FilterOption, read_filter
+from vicw_runtime.terminal.json_option import FilterOption, read_filter
 from vicw_shared.text import counted
 from vicw_shared.uids import is_uid
 from vicw_standalone.terminal.server_client import UrlOption, server
