@@ -7,6 +7,7 @@ which a store of whatever version makes its own graph.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from datetime import datetime
 from functools import partial
 from itertools import batched
 from typing import Any
@@ -32,14 +33,18 @@ async def items_as_sent(
     earlier version of VICW did not keep the extraction of its caller. What is changed meanwhile comes as either.
     """
     passing = await choose_filtered(graph, tenant, condition)
-    for context, uids in passing.by_context.items():
-        ordered = sorted((passing.items[uid] for uid in uids), key=lambda node: (node.arrival or 0, node.uid))
+    for context, uids in sorted(passing.by_context.items()):
+        ordered = sorted((passing.items[uid] for uid in uids), key=_arrived)
         for batch in batched(ordered, _BATCH):
             read = await graph.write(tenant, context, partial(_read, batch))
             for node in batch:
                 if node.uid in read:
                     stored = read[node.uid]
                     yield node, _fields(stored) if stored is not None else None
+
+
+def _arrived(node: Node) -> tuple[datetime, int, str]:
+    return node.created_at, node.arrival or 0, node.source_id or node.uid
 
 
 async def _read(nodes: tuple[Node, ...], transaction: GraphTransaction) -> Mapping[str, StoredItem | None]:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from vicw_runtime.console import err, fail, out
-from vicw_runtime.json_option import FilterOption, read_filter
 from vicw_runtime.operations.command import DataDirOption, Place, PlatformOption, run_command, tenant_name
+from vicw_runtime.terminal.json_option import FilterOption, read_filter
 from vicw_shared.text import counted
 from vicw_sleep.archive.cli import export_graph
 
