@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine
 from types import TracebackType
 from typing import Any, Self
 
@@ -12,6 +12,7 @@ import httpx
 
 from vicw_client import _connection, _protocol
 from vicw_client._connection import trace_headers
+from vicw_client._events import Feed, watch_async
 from vicw_client._exchange import PauseSeconds, Reply, Retry, Send, Steps
 from vicw_client._graph import GraphClient
 from vicw_client._protocol import Readiness
@@ -30,6 +31,7 @@ from vicw_shared.wire.entities import (
     RenameRequest,
     SplitRequest,
 )
+from vicw_shared.wire.events import Event
 from vicw_shared.wire.forget import EraseRequest, Erasure
 from vicw_shared.wire.graph import GraphAnswer
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
@@ -133,6 +135,10 @@ class AsyncVicwClient:
     async def profile(self, uid: str, /, **fields: Any) -> PersonProfile:
         """Return a person's profile; see `VicwClient.profile`."""
         return await self._run(_protocol.profile(uid, fields, self._retry, self._retrieve_base))
+
+    def events(self, **fields: Any) -> AsyncIterator[Event]:
+        """Yield events as they happen; see `VicwClient.events`."""
+        return watch_async(self._http, Feed.of(fields, self._retry, self._retrieve_base))
 
     async def stats(self, **fields: Any) -> StoreStats:
         """Return how much is stored; see `VicwClient.stats`."""

@@ -87,9 +87,14 @@ def exchange(send: Send, retry: Retry) -> Steps[httpx.Response]:
             assert isinstance(reply, httpx.Response)
             return reply
         tries += 1
-        if tries >= retry.attempts or not _is_temporary(failure):
-            raise failure
-        yield retry.pause(tries - 1, getattr(failure, "retry_after", None))
+        yield retry_pause(failure, tries, retry)
+
+
+def retry_pause(failure: VicwClientError, tries: int, retry: Retry) -> PauseSeconds:
+    """Return the pause after so many failures in a row. Raises the failure if it was the last, or no retry mends it."""
+    if tries >= retry.attempts or not _is_temporary(failure):
+        raise failure
+    return retry.pause(tries - 1, getattr(failure, "retry_after", None))
 
 
 def _is_temporary(failure: VicwClientError) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, Self
 
@@ -10,6 +11,7 @@ import httpx
 
 from vicw_client import _connection, _protocol
 from vicw_client._connection import trace_headers
+from vicw_client._events import Feed, watch
 from vicw_client._exchange import PauseSeconds, Reply, Retry, Send, Steps
 from vicw_client._graph import GraphClient
 from vicw_client._protocol import Readiness
@@ -28,6 +30,7 @@ from vicw_shared.wire.entities import (
     RenameRequest,
     SplitRequest,
 )
+from vicw_shared.wire.events import Event
 from vicw_shared.wire.forget import EraseRequest, Erasure
 from vicw_shared.wire.graph import GraphAnswer
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
@@ -165,6 +168,14 @@ class VicwClient:
     def profile(self, uid: str, /, **fields: Any) -> PersonProfile:
         """Return what a person told of themself, by the person's uid. Raises NotFoundError for an unknown one."""
         return self._run(_protocol.profile(uid, fields, self._retry, self._retrieve_base))
+
+    def events(self, **fields: Any) -> Iterator[Event]:
+        """Yield what is stored, changed and forgotten, each event once, as it happens: ``EventsQuery`` as keywords.
+
+        ``after`` is the ``id`` of an event; ``follow=False`` ends after what there is since. A lost connection is made
+        again, and goes on where it broke off.
+        """
+        return watch(self._http, Feed.of(fields, self._retry, self._retrieve_base))
 
     def stats(self, **fields: Any) -> StoreStats:
         """Return how much is stored, of the last ``days`` day by day."""

@@ -7,6 +7,7 @@ import pytest
 from support.api.tenant_isolation import (
     CONTEXTS,
     ERASURE,
+    EVENTS,
     GRAPH,
     IDENTITY,
     INGEST,
@@ -32,7 +33,7 @@ from support.api.tenant_isolation import (
 )
 from support.processes.platform import Platform
 
-READ = {RETRIEVE, ITEMS, ITEM, CONTEXTS, TIMELINE, USERS, PROFILE, STATS, *GRAPH}
+READ = {RETRIEVE, ITEMS, ITEM, CONTEXTS, EVENTS, TIMELINE, USERS, PROFILE, STATS, *GRAPH}
 """The endpoints of the retrieval service."""
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]

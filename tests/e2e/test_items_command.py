@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 
 import httpx
 import pytest
@@ -150,6 +151,20 @@ def test_the_profile_of_a_person_is_shown(server: Server, picked: list[str]) -> 
     assert shown.split() == ["2026-04-03", "09:00Z", "home", "I", "live", "next", "to", "the", "orchard."]
     profile = json.loads(vicw(server, "entities", "profile", person["uid"], "--json").stdout)
     assert (profile["name"], len(profile["statements"])) == ("Quill", 1)
+
+
+def test_events_are_a_line_each(server: Server, http: httpx.Client) -> None:
+    before = f"{int((time.time() - 1) * 1e6)}-x"
+    answer = http.post(
+        "/ingest", json={"context": "Compost [red]", "items": [{"text": "Peelings."}]}
+    ).raise_for_status()
+    uid = answer.json()["items"][0]["uid"]
+    shown = vicw(server, "events", "--after", before, "--no-follow", "--json")
+    assert uid in {json.loads(line)["uid"] for line in shown.stdout.splitlines()}, shown.stderr
+    lines = vicw(server, "events", "--after", before, "--no-follow").stdout
+    assert f"Z  stored  {uid}  Compost [red]\n" in lines
+    refused = vicw(server, "events", "--after", "x")
+    assert (refused.returncode, "no id of an event" in refused.stderr) == (1, True)
 
 
 def test_changes_are_a_table_or_json(server: Server, uids: list[str]) -> None:

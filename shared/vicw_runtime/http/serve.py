@@ -14,6 +14,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from vicw_runtime.exit_codes import exit_code
+from vicw_runtime.http.event_stream import with_stream_control
 from vicw_runtime.listener import fast_loop, listen, on_stop_signals
 from vicw_runtime.logs import configure_logs
 from vicw_runtime.telemetry.tracing import start_traces, stop_traces
@@ -100,7 +101,7 @@ def url_of(listener: socket.socket) -> str:
 
 def _server(app: FastAPI, listener: socket.socket, settings: ServerSettings) -> _Server:
     config = uvicorn.Config(
-        app,
+        with_stream_control(app, lambda: server.should_exit),
         log_config=None,
         access_log=False,
         lifespan="on",

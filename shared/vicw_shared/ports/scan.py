@@ -144,10 +144,11 @@ class NamedNodes(Scan[Node, tuple[str, str]]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steps(Scan[MaintenanceStep, MaintenanceStep]):
-    """Maintenance steps of one task or all but AUDIT, of one tenant or all, the latest first."""
+    """Maintenance steps of one task or all but AUDIT, of one tenant or all, the latest first, or the oldest."""
 
     tenant: str | None = None
     task: str | None = None
+    oldest_first: bool = False
 
     @override
     def place(self, record: MaintenanceStep) -> MaintenanceStep:

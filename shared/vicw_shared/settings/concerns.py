@@ -116,6 +116,9 @@ class LimitSettings(BaseSettings):
     budget_chars: int = Field(1_000_000, gt=0, description="Characters, or tokens, in the text of an answer")
     template_chars: int = Field(4000, gt=0, description="Characters in a template of an answer's text")
     filter_depth: int = Field(5, gt=0, description="Levels of groups in a filter")
+    event_streams: int = Field(
+        16, gt=0, description="Streams of /events that a tenant may have open at each process of the service"
+    )
     filter_values: int = Field(200, gt=0, description="Values that a filter compares with")
 
 

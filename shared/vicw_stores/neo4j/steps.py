@@ -17,7 +17,7 @@ from vicw_stores.neo4j.keys import arrivals_record, job_run_record, step_record
 from vicw_stores.neo4j.rows import nodes_in
 
 _PAGE = 1000
-_LATEST = 2**62
+_EARLIEST, _LATEST = -(2**62), 2**62
 _LAST_ID = "\U0010ffff"
 
 
@@ -41,10 +41,13 @@ async def put_step(run: RunStatement, step: MaintenanceStep) -> None:
 async def find_steps(
     database: Neo4jDatabase, what: Steps, after: MaintenanceStep | None, limit: int
 ) -> list[MaintenanceStep]:
-    """Return steps, the latest first."""
-    at, step_id = (to_us(after.at), after.id) if after is not None else (_LATEST, _LAST_ID)
+    """Return steps in the order of a scan."""
+    statement, begin = (
+        (records.STEPS_FORWARD, (_EARLIEST, "")) if what.oldest_first else (records.STEPS, (_LATEST, _LAST_ID))
+    )
+    at, step_id = (to_us(after.at), after.id) if after is not None else begin
     rows = await database.read(
-        records.STEPS, at=at, id=step_id, tenant=what.tenant, task=what.task, audit=AUDIT, limit=limit
+        statement, at=at, id=step_id, tenant=what.tenant, task=what.task, audit=AUDIT, limit=limit
     )
     return [_step(row["step"]) for row in rows]
 

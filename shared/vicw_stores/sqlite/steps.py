@@ -36,7 +36,7 @@ def put_step(connection: sqlite3.Connection, step: MaintenanceStep) -> None:
 def read_steps(
     connection: sqlite3.Connection, what: Steps, after: MaintenanceStep | None, limit: int
 ) -> list[MaintenanceStep]:
-    """Return steps, the latest first."""
+    """Return steps in the order of a scan."""
     conditions: dict[str, tuple[object, ...]] = {}
     if what.tenant is not None:
         conditions["tenant = ?"] = (what.tenant,)
@@ -45,10 +45,11 @@ def read_steps(
     else:
         conditions["task <> ?"] = (AUDIT,)
     if after is not None:
-        conditions["(at, id) < (?, ?)"] = (to_us(after.at), after.id)
+        conditions[f"(at, id) {'>' if what.oldest_first else '<'} (?, ?)"] = (to_us(after.at), after.id)
     where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
     values = [value for bound in conditions.values() for value in bound]
-    sql = f"SELECT {_COLUMNS} FROM step {where} ORDER BY at DESC, id DESC LIMIT ?"  # noqa: S608
+    way = "ASC" if what.oldest_first else "DESC"
+    sql = f"SELECT {_COLUMNS} FROM step {where} ORDER BY at {way}, id {way} LIMIT ?"  # noqa: S608
     return [_step(row) for row in connection.execute(sql, (*values, limit))]
 
 

@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 
 from support.stores.graph_records import AT, Graph, edge, node, put
+from vicw_core.changes import place_before
 from vicw_shared.model import Label, Node
 from vicw_shared.model.chain import next_key
 from vicw_shared.model.core5 import LEDGER
@@ -130,6 +131,10 @@ async def test_maintenance_steps_are_listed_unchanged_latest_first(graph: Graph)
     assert await graph.scan(Steps(tenant="t"), limit=2) == [steps[3], steps[2]]
     assert await graph.scan(Steps(tenant="t", task="dream"), limit=9) == [steps[3], steps[1]]
     assert await graph.scan(Steps(tenant="t"), after=steps[2], limit=9) == [steps[1], steps[0]]
+    assert await graph.scan(Steps(tenant="t", oldest_first=True), limit=3) == steps[:3]
+    forward = Steps(tenant="t", task="dream", oldest_first=True)
+    assert await graph.scan(forward, after=place_before(steps[1].at), limit=9) == [steps[1], steps[3]]
+    assert await graph.scan(forward, after=steps[1], limit=9) == [steps[3]]
     assert await graph.log.step("s3") == steps[3]
     assert await graph.log.step("none") is None
 

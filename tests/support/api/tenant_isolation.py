@@ -22,6 +22,7 @@ INGEST, JOB, RETRIEVE = "POST /ingest", "GET /ingest/jobs/{job}", "POST /retriev
 RETRACT, SUPERSEDE = "POST /items/retract", "POST /supersede"
 ITEMS, ITEM, CONTEXTS, STATS = "GET /items", "GET /items/{uid}", "GET /contexts", "GET /stats"
 TIMELINE, USERS, PROFILE = "GET /contexts/{context}/timeline", "GET /users", "GET /people/{uid}/profile"
+EVENTS = "GET /events"
 PATCH, PATCH_BY_ID = "PATCH /items/{uid}", "PATCH /items"
 KNOWLEDGE = "GET /knowledge"
 THINGS, CANDIDATES, THING = "GET /entities", "GET /entities/candidates", "GET /entities/{uid}"
@@ -39,7 +40,7 @@ OPERATORS = {METRICS, *KEYS, *(f"POST /admin/{operation.name}" for operation in 
 """What needs the right ``admin``, which these tenants' keys do not have."""
 ERASURE = {"POST /forget", "GET /forget/{erasure}", "GET /audit"}
 """Rights of their own, which these tenants' keys lack; the tests of ``test_forget_over_http.py`` have them."""
-_ITEMS = {RETRACT, SUPERSEDE, PATCH, PATCH_BY_ID, ITEMS, ITEM, CONTEXTS, STATS, TIMELINE, USERS, PROFILE}
+_ITEMS = {RETRACT, SUPERSEDE, PATCH, PATCH_BY_ID, ITEMS, ITEM, CONTEXTS, STATS, TIMELINE, USERS, PROFILE, EVENTS}
 TRIED = {INGEST, JOB, RETRIEVE, *_ITEMS, KNOWLEDGE, *ERASURE, *IDENTITY, *GRAPH, *PROBES, *OPERATORS}
 _EXAMPLES = 15 * TIMES
 _MARK = "zanzibar"
@@ -382,6 +383,8 @@ def _identities(neighbour: Neighbour) -> Iterator[st.SearchStrategy[dict[str, An
     listed = st.fixed_dictionaries({"context": st.sampled_from(["home", "work"]), "include": st.just("retired")})
     yield st.fixed_dictionaries({"endpoint": st.just(ITEMS), "params": listed})
     yield st.fixed_dictionaries({"endpoint": st.sampled_from([CONTEXTS, STATS, USERS])})
+    watched = st.fixed_dictionaries({"follow": st.just("false"), "after": uids.map("0-{}".format)})
+    yield st.fixed_dictionaries({"endpoint": st.just(EVENTS), "params": watched})
     yield st.fixed_dictionaries({"endpoint": st.just(TIMELINE), "uid": uids | st.sampled_from(["home", "elsewhere"])})
     name = st.just({"name": "Mara"})
     yield st.fixed_dictionaries({"endpoint": st.just(RENAME), "uid": uids, "body": name})

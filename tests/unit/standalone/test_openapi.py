@@ -30,6 +30,7 @@ OPERATION_IDS = {
     "GET /contexts/{context}/timeline": "get_timeline",
     "GET /users": "list_users",
     "GET /people/{uid}/profile": "get_profile",
+    "GET /events": "watch_events",
     "GET /stats": "get_stats",
     "GET /items": "list_items",
     "GET /items/{uid}": "get_item",

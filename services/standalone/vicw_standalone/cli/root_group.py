@@ -38,6 +38,10 @@ _COMMANDS: dict[str, tuple[str, str]] = {
         "vicw_standalone.cli.users",
         "List users by id, then speakers without one, with what is stored of each. Needs a running server.",
     ),
+    "events": (
+        "vicw_standalone.cli.events",
+        "Watch what is stored, changed and forgotten, until Ctrl-C. Needs a running server.",
+    ),
     "audit": (
         "vicw_standalone.cli.audit",
         "List who changed and erased how much, the latest first. Needs a running server.",

@@ -136,12 +136,17 @@ _STEP = "s{.step_id, .step_of, .step_context, .task, .outcome, .step_at, .subjec
 
 STEP = f"MATCH (s:Entity) {seek('s', 'Entity', 'record')} WHERE s.record = $record RETURN {_STEP}"
 
-STEPS = (
-    f"MATCH (s:Entity) {seek('s', 'Entity', 'step_at')} WHERE s.step_at <= $at "
-    "AND (s.step_at < $at OR s.step_id < $id) AND ($tenant IS NULL OR s.step_of = $tenant) "
-    "AND (s.task = $task OR ($task IS NULL AND s.task <> $audit)) "
-    f"WITH s ORDER BY s.step_at DESC, s.step_id DESC LIMIT $limit RETURN {_STEP}"
-)
+
+def _steps(beyond: str, way: str) -> str:
+    return (
+        f"MATCH (s:Entity) {seek('s', 'Entity', 'step_at')} WHERE s.step_at {beyond}= $at "
+        f"AND (s.step_at {beyond} $at OR s.step_id {beyond} $id) AND ($tenant IS NULL OR s.step_of = $tenant) "
+        "AND (s.task = $task OR ($task IS NULL AND s.task <> $audit)) "
+        f"WITH s ORDER BY s.step_at {way}, s.step_id {way} LIMIT $limit RETURN {_STEP}"
+    )
+
+
+STEPS, STEPS_FORWARD = _steps("<", "DESC"), _steps(">", "ASC")
 
 DROP_RECEIPTS = (
     f"MATCH (r:Entity) {seek('r', 'Entity', 'receipt_of, created_at')} "

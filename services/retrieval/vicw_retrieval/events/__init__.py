@@ -1,0 +1,1 @@
+"""Watching what is stored: the events of a tenant, as they happen."""
