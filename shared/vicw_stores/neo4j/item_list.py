@@ -20,8 +20,8 @@ from vicw_stores.neo4j.database import RunStatement
 from vicw_stores.neo4j.keys import VALUE_FIELDS, field_word, index_text, listed, metadata_word
 from vicw_stores.neo4j.rows import nodes_in
 
-_SPARE = 4
-"""How many items more than are wanted are looked at before all are gone through."""
+_SPARE = 2
+"""Up to how many times as many items as are wanted are looked at one by one, before all are gone through."""
 _MOST = 20_000
 
 
@@ -70,9 +70,8 @@ async def read_passing_items(
     names, or of the tenant, of a range that it requires.
     """
     if among is None and (words := required_words(tenant, condition)):
-        most = min(_SPARE * limit, _MOST)
-        led = [row["uid"] for row in await run(cypher.WITH_VALUES, words=words, most=most)]
-        among = led if len(led) < most else None
+        (row,) = await run(cypher.WITH_VALUES, words=words, most=min(_SPARE * limit, _MOST))
+        among = row["uids"]
     every = [listed(tenant, live=live) for live in (True, False)]
     values = Bindings(tenant=tenant, listed=every, limit=limit)
     contexts = min(contexts_of(condition), key=len, default=None)

@@ -18,9 +18,9 @@ LABELS = (Label.EVENT, Label.ENTITY)
 VALUES_INDEX = "vicw_values"
 WITH_VALUES = (
     f"CALL db.index.fulltext.queryNodes('{VALUES_INDEX}', $words, {{limit: $most}}) YIELD node AS i "
-    "WHERE i.uid IS NOT NULL RETURN i.uid AS uid"
+    "WITH collect(i.uid) AS uids RETURN CASE WHEN size(uids) < $most THEN uids END AS uids"
 )
-"""The items that have some values (``keys.value_words``), as many as ``$most``."""
+"""The items that have some values (``keys.value_words``), null if these are ``$most`` or more."""
 TIE = ("arrival_key", "uid")
 BEHIND = {False: ">", True: "<"}
 
