@@ -72,13 +72,12 @@ async def read_passing_items(
     if among is None and (words := required_words(tenant, condition)):
         (row,) = await run(cypher.WITH_VALUES, words=words, most=min(_SPARE * limit, _MOST))
         among = row["uids"]
-    every = [listed(tenant, live=live) for live in (True, False)]
-    values = Bindings(tenant=tenant, listed=every, limit=limit)
+    values = Bindings(tenant=tenant, either=[listed(tenant, live=live) for live in (True, False)], limit=limit)
     contexts = min(contexts_of(condition), key=len, default=None)
     if among is not None:
         values["among"] = list(among)
     elif contexts is not None:
-        values["listed_in"] = list(map(index_text, contexts))
+        values["of_contexts"] = list(map(index_text, contexts))
     wanted = f"i.tenant = $tenant AND ({condition_of(condition, values)})"
     order = range_order(condition) if among is None else ItemOrder.ARRIVAL
     statement = cypher.passing(wanted, order, among=among is not None, of_contexts=contexts is not None)

@@ -183,6 +183,8 @@ async def test_chain_links_are_read_from_their_index_without_a_full_sort(
 VALUES: dict[str, Any] = {
     "listed": "+t",
     "listed_in": "c",
+    "either": ["+t", "-t"],
+    "of_contexts": ["c"],
     "told_key": 0,
     "happened_key": 0,
     "importance_key": 0.5,

@@ -82,9 +82,9 @@ def passing(condition: str, order: ItemOrder, *, among: bool, of_contexts: bool)
         name, where = "uid", "i.uid IN $among AND i.content_hash IS NOT NULL"
     else:
         name = ", ".join(columns(order, of_context=of_contexts))
-        within = " AND i.listed_in IN $listed_in" if of_contexts else ""
+        within = " AND i.listed_in IN $of_contexts" if of_contexts else ""
         where = (
-            f"i.listed IN $listed{within} AND i.{KEY[order]} IS NOT NULL AND i.arrival_key IS NOT NULL "
+            f"i.listed IN $either{within} AND i.{KEY[order]} IS NOT NULL AND i.arrival_key IS NOT NULL "
             "AND i.uid IS NOT NULL"
         )
     branches = " UNION ALL ".join(
