@@ -2,6 +2,7 @@
 
 from vicw_runtime.http.app import Probe, create_app
 from vicw_runtime.http.body import StrictRoute
+from vicw_runtime.http.event_stream import EventStream, is_stopping
 from vicw_runtime.http.gate import Caller, Gate, KeyGate, SecretGate, bearer_scheme, caller_of, tenant_of
 from vicw_runtime.http.middleware import PROBES
 from vicw_runtime.http.problems import refusals
@@ -9,6 +10,7 @@ from vicw_runtime.http.problems import refusals
 __all__ = [
     "PROBES",
     "Caller",
+    "EventStream",
     "Gate",
     "KeyGate",
     "Probe",
@@ -17,6 +19,7 @@ __all__ = [
     "bearer_scheme",
     "caller_of",
     "create_app",
+    "is_stopping",
     "refusals",
     "tenant_of",
 ]

@@ -16,8 +16,7 @@ from fastapi import APIRouter, Header, Query, Request, Response, Security
 
 from vicw_retrieval.events.service import LATE, EventReader, moment_of
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_runtime.http import Gate, bearer_scheme, refusals, tenant_of
-from vicw_runtime.http.event_stream import EventStream, is_stopping
+from vicw_runtime.http import EventStream, Gate, bearer_scheme, is_stopping, refusals, tenant_of
 from vicw_shared.clock import now, to_us
 from vicw_shared.errors import OverloadedError, VicwError
 from vicw_shared.model.keys import Right
