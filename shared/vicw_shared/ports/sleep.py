@@ -56,6 +56,7 @@ class JobRun:
     """One run of a ``task``, slice by slice: when it ``began``, and its latest update (``at``).
 
     ``over``: all work is done. ``error`` says why it ended before that; the next run starts from the beginning.
+    ``found``: numbers of what it found, by kind.
     """
 
     task: str
@@ -64,6 +65,7 @@ class JobRun:
     slices: int = 0
     over: bool = False
     error: str = ""
+    found: Mapping[str, int] = field(default_factory=dict)
 
 
 class SleepLog(Protocol):

@@ -85,6 +85,7 @@ class Neo4jSleepLog:
             "turns": job_run.slices,
             "over": job_run.over,
             "error": job_run.error,
+            "found": json.dumps(dict(job_run.found)),
         }
         await self._database.write(
             lambda run: run(records.PUT_JOB_RUN, record=job_run_record(job_run.task), told=properties)
@@ -92,10 +93,7 @@ class Neo4jSleepLog:
 
     async def job_runs(self) -> list[JobRun]:
         rows = await self._database.read(records.JOB_RUNS)
-        return [
-            JobRun(row["task"], from_us(row["began"]), from_us(row["at"]), row["turns"], row["over"], row["error"])
-            for row in (row["told"] for row in rows)
-        ]
+        return [_job_run(row["told"]) for row in rows]
 
 
 def _step(row: Mapping[str, Any]) -> MaintenanceStep:
@@ -109,4 +107,17 @@ def _step(row: Mapping[str, Any]) -> MaintenanceStep:
         subject=row["subject"],
         reason=row["reason"],
         details=json.loads(row["details"]),
+    )
+
+
+def _job_run(row: Mapping[str, Any]) -> JobRun:
+    """Return a recorded run; an earlier build recorded nothing that was ``found``."""
+    return JobRun(
+        row["task"],
+        from_us(row["began"]),
+        from_us(row["at"]),
+        row["turns"],
+        row["over"],
+        row["error"],
+        json.loads(row.get("found") or "{}"),
     )

@@ -21,6 +21,7 @@ from vicw_runtime.queue.celery_queue import (
     MIRROR,
     RECONCILE,
     RESOLVE,
+    UNDO,
     WATCH,
 )
 from vicw_sleep.schedule.ticks import ticks
@@ -44,6 +45,7 @@ FUNCTIONS = {
     RECONCILE: "vicw_sleep.reconcile.tasks.reconcile",
     WATCH: "vicw_sleep.reconcile.tasks.watch",
     RESOLVE: "vicw_sleep.resolve.tasks.resolve",
+    UNDO: "vicw_sleep.history.tasks.undo",
 }
 _REGISTERED = """
 import json, sys
