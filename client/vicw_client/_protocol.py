@@ -43,6 +43,7 @@ from vicw_shared.wire.knowledge import KnownPages
 from vicw_shared.wire.patch import ItemPatch, PatchedItem
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
+from vicw_shared.wire.sleep import CheckState, SleepQuery, SleepState, SleepStep, SleepUndo
 from vicw_shared.wire.supersede import SupersedeRequest, SupersedeResponse
 
 _POLL_FIRST_SECONDS = 0.1
@@ -211,6 +212,22 @@ def change_identity(path: str, model: type[BaseModel], fields: dict[str, Any], r
 def renaming_path(uid: str) -> str:
     """Return the path that renames an entity."""
     return f"/entities/{quote(uid, safe='')}/rename"
+
+
+def sleep(fields: dict[str, Any], retry: Retry, base: str) -> Steps[SleepState]:
+    """Request the jobs of the sleep cycle and a page of its log. ``base`` is the retrieval service's, if separate."""
+    return parse(SleepState, (yield from exchange(Send("GET", f"{base}/sleep{query_of(SleepQuery, fields)}"), retry)))
+
+
+def undo(step: str) -> Steps[SleepStep]:
+    """Undo a step. Not tried again: if the first answer was lost, the step is undone already."""
+    send = Send("POST", "/sleep/undo", body_of(SleepUndo, None, {"step": step}), JSON)
+    return parse(SleepStep, (yield from exchange(send, Retry(attempts=1))))
+
+
+def check(retry: Retry, base: str) -> Steps[CheckState]:
+    """Request whether the two stores agree."""
+    return parse(CheckState, (yield from exchange(Send("GET", f"{base}/check"), retry)))
 
 
 def keys(retry: Retry) -> Steps[Keys]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from support.api.tenant_isolation import (
+    CHECK,
     CONTEXTS,
     ERASURE,
     GRAPH,
@@ -21,14 +22,16 @@ from support.api.tenant_isolation import (
     PROBES,
     RETRACT,
     RETRIEVE,
+    SLEEP,
     SUPERSEDE,
+    UNDO,
     check_isolation,
     check_queue_fairness,
     endpoints,
 )
 from support.processes.platform import Platform
 
-READ = {RETRIEVE, ITEMS, ITEM, CONTEXTS, *GRAPH}
+READ = {RETRIEVE, ITEMS, ITEM, CONTEXTS, SLEEP, CHECK, *GRAPH}
 """The endpoints of the retrieval service."""
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
@@ -40,7 +43,7 @@ def test_tenants_are_isolated_on_every_endpoint(platform: Platform) -> None:
         for name in ("ingest", "retrieval")
     }
     ingest, retrieval = (closed[name].url for name in ("ingest", "retrieval"))
-    written = {INGEST, JOB, RETRACT, SUPERSEDE, PATCH, PATCH_BY_ID, KNOWLEDGE, *ERASURE, *IDENTITY, *KEYS}
+    written = {INGEST, JOB, RETRACT, SUPERSEDE, PATCH, PATCH_BY_ID, KNOWLEDGE, *ERASURE, *IDENTITY, *KEYS, UNDO}
     assert endpoints(ingest) == {*written, *PROBES}, "a new endpoint is tried by two tenants, too"
     assert endpoints(retrieval) == {*READ, *PROBES}, "a new endpoint is tried by two tenants, too"
     urls = {probe: [ingest, retrieval] for probe in PROBES}

@@ -88,7 +88,5 @@ class CheckState(Message):
 
     compared: Comparison | None = Field(description="null: they have not been compared yet")
     drift: Drift | None = Field(description="null: no comparison has found a difference")
-    rebuilding: Timestamp | None = Field(
-        description="Since when a lost vector index is rebuilt; null: it is whole"
-    )
+    rebuilding: Timestamp | None = Field(description="Since when a lost vector index is rebuilt; null: it is whole")
     passages_waiting: StrictInt = Field(description="Passages that are not indexed yet, of all tenants")
