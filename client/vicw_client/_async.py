@@ -30,6 +30,7 @@ from vicw_shared.wire.entities import (
     RenameRequest,
     SplitRequest,
 )
+from vicw_shared.wire.feedback import Feedback, FeedbackRequest
 from vicw_shared.wire.forget import EraseRequest, Erasure
 from vicw_shared.wire.graph import GraphAnswer
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
@@ -183,6 +184,10 @@ class AsyncVicwClient:
         """Change the displayed name of an entity; see `VicwClient.rename`."""
         path = _protocol.renaming_path(uid)
         return await self._run(_protocol.change_identity(path, RenameRequest, {"name": name}, self._retry))
+
+    async def feedback(self, request: FeedbackRequest | None = None, /, **fields: Any) -> Feedback:
+        """Say that a result was useful or wrong; see `VicwClient.feedback`."""
+        return await self._run(_protocol.feedback(request, fields, self._retry, self._retrieve_base))
 
     async def sleep(self, **fields: Any) -> SleepState:
         """Return the jobs of the sleep cycle and what they did; see `VicwClient.sleep`."""

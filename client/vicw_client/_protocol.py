@@ -34,6 +34,7 @@ from vicw_client.errors import (
 )
 from vicw_shared.wire.changes import AuditPage
 from vicw_shared.wire.entities import Entity, EntityPage, IdentityChange, MergeCandidatePage
+from vicw_shared.wire.feedback import Feedback, FeedbackRequest
 from vicw_shared.wire.forget import EraseRequest, Erasure
 from vicw_shared.wire.graph import GraphAnswer, GraphQuestion
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
@@ -212,6 +213,12 @@ def change_identity(path: str, model: type[BaseModel], fields: dict[str, Any], r
 def renaming_path(uid: str) -> str:
     """Return the path that renames an entity."""
     return f"/entities/{quote(uid, safe='')}/rename"
+
+
+def feedback(request: FeedbackRequest | None, fields: dict[str, Any], retry: Retry, base: str) -> Steps[Feedback]:
+    """Say that a result was useful or wrong. Idempotent."""
+    send = Send("POST", f"{base}/feedback", body_of(FeedbackRequest, request, fields), JSON)
+    return parse(Feedback, (yield from exchange(send, retry)))
 
 
 def sleep(fields: dict[str, Any], retry: Retry, base: str) -> Steps[SleepState]:

@@ -28,6 +28,7 @@ from vicw_shared.wire.entities import (
     RenameRequest,
     SplitRequest,
 )
+from vicw_shared.wire.feedback import Feedback, FeedbackRequest
 from vicw_shared.wire.forget import EraseRequest, Erasure
 from vicw_shared.wire.graph import GraphAnswer
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
@@ -219,6 +220,13 @@ class VicwClient:
         """Change the displayed name of an entity. Its uid stays, and the old name still finds it."""
         path = _protocol.renaming_path(uid)
         return self._run(_protocol.change_identity(path, RenameRequest, {"name": name}, self._retry))
+
+    def feedback(self, request: FeedbackRequest | None = None, /, **fields: Any) -> Feedback:
+        """Say that a result was useful or wrong for a question: a ``FeedbackRequest``, or its fields as keywords.
+
+        Raises NotFoundError for an item that is not there, or that the ``viewer`` may not see.
+        """
+        return self._run(_protocol.feedback(request, fields, self._retry, self._retrieve_base))
 
     def sleep(self, **fields: Any) -> SleepState:
         """Return the jobs of the sleep cycle, and a page of what they did, the latest step first.

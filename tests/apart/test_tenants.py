@@ -8,6 +8,7 @@ from support.api.tenant_isolation import (
     CHECK,
     CONTEXTS,
     ERASURE,
+    FEEDBACK,
     GRAPH,
     IDENTITY,
     INGEST,
@@ -31,7 +32,7 @@ from support.api.tenant_isolation import (
 )
 from support.processes.platform import Platform
 
-READ = {RETRIEVE, ITEMS, ITEM, CONTEXTS, SLEEP, CHECK, *GRAPH}
+READ = {RETRIEVE, FEEDBACK, ITEMS, ITEM, CONTEXTS, SLEEP, CHECK, *GRAPH}
 """The endpoints of the retrieval service."""
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]

@@ -9,7 +9,7 @@ from vicw_retrieval.request.engines import CircuitBreaker, Deadline
 from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_runtime.background_throttle import BackgroundThrottle
 from vicw_shared.model import EdgeRegistry
-from vicw_shared.ports import DomainCounts, Embedder, GraphStore, Outbox, Reranker, VectorStore
+from vicw_shared.ports import DomainCounts, Embedder, GraphStore, Outbox, Reranker, SleepLog, VectorStore
 from vicw_shared.settings import LimitSettings, RetrievalSettings
 
 
@@ -23,6 +23,7 @@ class RetrievalPorts:
     ``converting``: words of some passages are those of an earlier version, so a search by words may miss them.
     ``calibration`` has the constants of relevance for the embedding model, by default those of words alone.
     ``outbox`` knows the passages that no vector search finds yet; None: nobody asks for them.
+    ``log`` has what was said of items; None: nothing is.
     ``uses`` counts shown items. ``throttle`` makes background work yield. ``outage`` lives as long as the process.
     """
 
@@ -40,6 +41,7 @@ class RetrievalPorts:
     words: DomainCounts | None = None
     reranker: Reranker | None = None
     outbox: Outbox | None = None
+    log: SleepLog | None = None
     uses: UsageCounter | None = None
     throttle: BackgroundThrottle = field(default_factory=BackgroundThrottle)
     deadline: Deadline = field(default_factory=Deadline)

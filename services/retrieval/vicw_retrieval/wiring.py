@@ -56,6 +56,7 @@ class RetrievalWiring(PlatformWiring):
             converting=indexes.models.converting,
             reranker=self._reranker,
             outbox=self.engines.graph.outbox,
+            log=self.engines.graph.log,
             uses=self._uses,
             calibration=self._calibrations.of(index.model),
         )

@@ -13,6 +13,8 @@ from typing import Protocol
 
 AUDIT = "audit"
 """Task of the record of callers' changes, which is no maintenance: only a scan of this task finds it."""
+FEEDBACK = "feedback"
+"""Task of what people said of items: only a scan of this task finds it, or one ``with_feedback``."""
 
 
 class Outcome(StrEnum):

@@ -9,7 +9,6 @@ from typing import Any
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import Label
 from vicw_shared.ports import ArrivalCount, JobRun, MaintenanceStep, Outcome, Steps
-from vicw_shared.ports.sleep import AUDIT
 from vicw_shared.telemetry.engines import measured
 from vicw_stores.neo4j.cypher import nodes, records
 from vicw_stores.neo4j.database import Neo4jDatabase, RunStatement
@@ -44,7 +43,7 @@ async def find_steps(
     """Return steps, the latest first."""
     at, step_id = (to_us(after.at), after.id) if after is not None else (_LATEST, _LAST_ID)
     rows = await database.read(
-        records.STEPS, at=at, id=step_id, tenant=what.tenant, task=what.task, audit=AUDIT, limit=limit
+        records.STEPS, at=at, id=step_id, tenant=what.tenant, task=what.task, left_out=list(what.left_out), limit=limit
     )
     return [_step(row["step"]) for row in rows]
 

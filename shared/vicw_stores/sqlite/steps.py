@@ -9,9 +9,9 @@ from typing import Any
 
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.ports import ArrivalCount, JobRun, MaintenanceStep, Outcome, Steps
-from vicw_shared.ports.sleep import AUDIT
 from vicw_shared.telemetry.engines import measured
 from vicw_stores.sqlite.database import SqliteDatabase, Writer
+from vicw_stores.sqlite.rows import marks
 
 _COLUMNS = "id, tenant, context, task, outcome, at, subject, reason, details"
 _PUT = (
@@ -44,7 +44,7 @@ def read_steps(
     if what.task is not None:
         conditions["task = ?"] = (what.task,)
     else:
-        conditions["task <> ?"] = (AUDIT,)
+        conditions[f"task NOT IN ({marks(len(what.left_out))})"] = what.left_out
     if after is not None:
         conditions["(at, id) < (?, ?)"] = (to_us(after.at), after.id)
     where = f"WHERE {' AND '.join(conditions)}" if conditions else ""

@@ -48,6 +48,7 @@ OPERATION_IDS = {
     "GET /keys": "list_keys",
     "POST /keys": "create_key",
     "DELETE /keys/{key}": "revoke_key",
+    "POST /feedback": "give_feedback",
     "GET /sleep": "get_sleep",
     "POST /sleep/undo": "undo_sleep_step",
     "GET /check": "get_check",

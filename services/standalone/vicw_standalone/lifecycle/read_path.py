@@ -57,6 +57,7 @@ class ReadPath:
             registry=self._registry,
             reranker=self._reranker,
             outbox=graph.outbox,
+            log=graph.log,
             uses=self.uses,
             throttle=throttle,
             calibration=self._calibrations.words if loading else self._calibrations.of(index.model),
