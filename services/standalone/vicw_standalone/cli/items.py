@@ -20,6 +20,7 @@ from vicw_shared.uids import is_uid
 from vicw_shared.wire.feedback import Verdict
 from vicw_shared.wire.items import ItemDetails, ListedItem
 from vicw_standalone.cli.retract import retract
+from vicw_standalone.terminal.json_option import read_object
 from vicw_standalone.terminal.server_client import UrlOption, server
 
 _PAGE = 200
@@ -109,7 +110,7 @@ def edit(
     url: UrlOption = None,
 ) -> None:
     """Change single fields of an item; the others stay."""
-    fields = _read_object(sys.stdin.read() if patch == "-" else patch, "the new values")
+    fields = read_object(sys.stdin.read() if patch == "-" else patch, "the new values")
     if wrong := fields.keys() & {"context", "id", "if_match"}:
         fail(f"{min(wrong)} cannot be changed", code=2)
     with server(url) as client:
@@ -183,17 +184,7 @@ def _uid(item: str) -> str:
 
 
 def _read_filter(text: str | None) -> dict[str, Any] | None:
-    return _read_object(text, "--filter") if text is not None else None
-
-
-def _read_object(text: str, what: str) -> dict[str, Any]:
-    try:
-        value = json.loads(text)
-    except ValueError as error:
-        fail(f"{what}: no JSON: {error}", code=2)
-    if not isinstance(value, dict):
-        fail(f"{what}: no JSON object", code=2)
-    return value
+    return read_object(text, "--filter") if text is not None else None
 
 
 def _print_list(items: list[ListedItem], *, with_context: bool) -> None:
