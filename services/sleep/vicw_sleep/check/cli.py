@@ -72,9 +72,7 @@ def _last_lines(state: CheckState) -> Iterator[str]:
     if (drift := state.drift) is None:
         yield "no comparison has found a difference"
     else:
-        counts = (
-            f"{counted(drift.missing, "point")} missing, {drift.stale} out of date, {drift.orphaned} orphaned"
-        )
+        counts = f"{counted(drift.missing, 'point')} missing, {drift.stale} out of date, {drift.orphaned} orphaned"
         yield f"last difference: at {format_minute(drift.at, UTC)}, repaired: {counts}"
     if state.rebuilding is not None:
         yield f"a lost vector index is being rebuilt since {format_minute(state.rebuilding, UTC)}"
