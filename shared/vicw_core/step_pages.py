@@ -1,14 +1,12 @@
-"""Places in the log of steps, as the cursor of a page."""
+"""Pages of the log of steps: the places where they begin, and their cursors."""
 
 from __future__ import annotations
 
-import base64
-import binascii
 from dataclasses import replace
 from datetime import datetime
 
+from vicw_core.page_cursor import no_cursor, read_cursor, write_cursor
 from vicw_shared.clock import from_us, to_us
-from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.ports import MaintenanceStep, Outcome
 
 
@@ -17,19 +15,20 @@ def place_before(at: datetime) -> MaintenanceStep:
     return MaintenanceStep(id="", tenant="", context="", task="", outcome=Outcome.DONE, at=at, subject="")
 
 
-def cursor_of(step: MaintenanceStep) -> str:
-    """Return the cursor of the page behind a step."""
-    return base64.urlsafe_b64encode(f"{to_us(step.at)}:{step.id}".encode()).decode()
+def cursor_of(step: MaintenanceStep, fingerprint: str) -> str:
+    """Return the cursor of the page behind a step, for a request with this fingerprint."""
+    return write_cursor((to_us(step.at), step.id), fingerprint)
 
 
-def place_of(cursor: str | None) -> MaintenanceStep | None:
-    """Return the place that a cursor names; None: the beginning. Raises InvalidInputError for any other text."""
+def place_of(cursor: str | None, fingerprint: str) -> MaintenanceStep | None:
+    """Return the place that a cursor names; None: the beginning.
+
+    Raises InvalidInputError on ``after`` for a cursor of another request, and for what is none.
+    """
     if cursor is None:
         return None
+    at, step_id = read_cursor(cursor, fingerprint, 2, "after")
     try:
-        at, _, step_id = base64.urlsafe_b64decode(cursor).decode("ascii").partition(":")
-        return replace(place_before(from_us(int(at))), id=step_id)
-    except (ValueError, OverflowError, binascii.Error) as error:
-        raise InvalidInputError(
-            FieldProblem("after", "is no place of a page", "Send `next` of the page before, or leave it out")
-        ) from error
+        return replace(place_before(from_us(int(str(at)))), id=str(step_id))
+    except (ValueError, OverflowError):
+        raise no_cursor("after") from None

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from vicw_core.page_cursor import fingerprint_of
 from vicw_core.step_pages import cursor_of, place_of
 from vicw_core.undo import require_undoable
 from vicw_runtime.job_runs import in_progress
@@ -58,13 +59,15 @@ async def sleep_state(
     reasons. Raises InvalidInputError for an ``after`` of no page.
     """
     at = now()
-    found = await graph.scan(Steps(tenant=tenant, task=query.task), after=place_of(query.after), limit=query.limit + 1)
+    fingerprint = fingerprint_of(tenant, "sleep", {"task": query.task})
+    after = place_of(query.after, fingerprint)
+    found = await graph.scan(Steps(tenant=tenant, task=query.task), after=after, limit=query.limit + 1)
     shown = found[: query.limit]
     plans = job_plans(settings, await graph.log.job_runs(), at, vectors=vectors)
     return SleepState(
         jobs=tuple(_job(plan) for plan in plans),
         steps=tuple(shown_step(step, settings.sleep.grace, at, words=words) for step in shown),
-        next=cursor_of(shown[-1]) if len(found) > len(shown) else None,
+        next=cursor_of(shown[-1], fingerprint) if len(found) > len(shown) else None,
     )
 
 

@@ -18,7 +18,7 @@ class SleepQuery(Message):
     """A page of the sleep cycle's log."""
 
     task: SleepTask | None = Field(None, description="Only steps of this job; `forget` evicts")
-    after: Annotated[str, Field(max_length=100)] | None = Field(None, description="`next` of the page before")
+    after: Annotated[str, Field(max_length=200)] | None = Field(None, description="`next` of the page before")
     limit: Annotated[int, Field(ge=1, le=_MAX_PAGE)] = Field(50, description="Number of steps")
 
 

@@ -74,16 +74,23 @@ class FoundItems:
 
 
 async def find_items(
-    request: RetrieveRequest, scope: Scope, time: TimeAnalysis, ports: RetrievalPorts, stages: StageRun
+    request: RetrieveRequest,
+    scope: Scope,
+    time: TimeAnalysis,
+    ports: RetrievalPorts,
+    stages: StageRun,
+    *,
+    more: int = 0,
 ) -> FoundItems:
     """Search, and narrow to the domain that the hits point to, unless the caller names one or only time selects.
 
+    So many ``more`` items are searched for than the request asks for: consolidated ones that are then left out.
     Raises the channels' errors if none of them answers, and the graph's.
     """
     # Full text lacks nothing. Asked before the search: what is indexed meanwhile may be missing from it.
     outbox = ports.outbox if ports.words is None and not ports.vectors_incomplete else None
     (query, frequencies), lacks_passages = await asyncio.gather(
-        _query_of(request, scope, ports), is_waiting(outbox, ports.graph, scope)
+        _query_of(request, scope, ports, more), is_waiting(outbox, ports.graph, scope)
     )
     if lacks_passages:
         stages.degraded.append(PENDING)
@@ -112,7 +119,9 @@ async def find_items(
     return _found(query, frequencies, result, decision, scope, ports)
 
 
-async def _query_of(request: RetrieveRequest, scope: Scope, ports: RetrievalPorts) -> tuple[ItemQuery, TermFrequencies]:
+async def _query_of(
+    request: RetrieveRequest, scope: Scope, ports: RetrievalPorts, more: int
+) -> tuple[ItemQuery, TermFrequencies]:
     """Return what is searched for, its terms weighted by their frequencies in what is searched."""
     channels = select_channels(request.channels, ports.settings, vectors=ports.words is None)
     is_named = request.channels is not None
@@ -121,7 +130,8 @@ async def _query_of(request: RetrieveRequest, scope: Scope, ports: RetrievalPort
     if terms.indices:
         frequencies = await ports.graph.frequencies(scope.tenant, scope.contexts, terms.indices)
     weights = weighted(terms, frequencies)
-    query = ItemQuery(request.query, weights, channels, is_named, request.limit, sparse.word_weights(weights, terms))
+    items = request.limit + more
+    query = ItemQuery(request.query, weights, channels, is_named, items, sparse.word_weights(weights, terms))
     return query, frequencies
 
 
