@@ -21,18 +21,22 @@ from support.api.tenant_isolation import (
     PATCH_BY_ID,
     PATIENT,
     PROBES,
+    PROFILE,
     RETRACT,
     RETRIEVE,
     SLEEP,
+    STATS,
     SUPERSEDE,
+    TIMELINE,
     UNDO,
+    USERS,
     check_isolation,
     check_queue_fairness,
     endpoints,
 )
 from support.processes.platform import Platform
 
-READ = {RETRIEVE, FEEDBACK, ITEMS, ITEM, CONTEXTS, SLEEP, CHECK, *GRAPH}
+READ = {RETRIEVE, FEEDBACK, ITEMS, ITEM, CONTEXTS, TIMELINE, USERS, PROFILE, STATS, SLEEP, CHECK, *GRAPH}
 """The endpoints of the retrieval service."""
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]

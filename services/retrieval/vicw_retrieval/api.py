@@ -10,6 +10,7 @@ from vicw_retrieval.feedback.api import create_feedback_router
 from vicw_retrieval.items.api import create_items_router
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.ports import RetrievalPorts
+from vicw_retrieval.profile.api import create_profile_router
 from vicw_retrieval.traversal.api import create_graph_router
 from vicw_runtime.http import Gate, bearer_scheme, refusals, tenant_of
 from vicw_shared.model.keys import Right
@@ -38,5 +39,6 @@ def create_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> APIRouter:
 
     router.include_router(create_feedback_router(ports, gate))
     router.include_router(create_items_router(ports, gate))
+    router.include_router(create_profile_router(ports, gate))
     router.include_router(create_graph_router(ports, gate))
     return router

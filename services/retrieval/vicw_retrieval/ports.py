@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from vicw_retrieval.relevance.calibration import Calibration, load_calibrations
@@ -24,6 +25,7 @@ class RetrievalPorts:
     ``calibration`` has the constants of relevance for the embedding model, by default those of words alone.
     ``outbox`` knows the passages that no vector search finds yet; None: nobody asks for them.
     ``log`` has what was said of items; None: nothing is.
+    ``disk_bytes`` returns the size of the stores' files, of all tenants; None: they are not on this machine.
     ``uses`` counts shown items. ``throttle`` makes background work yield. ``outage`` lives as long as the process.
     """
 
@@ -43,6 +45,7 @@ class RetrievalPorts:
     outbox: Outbox | None = None
     log: SleepLog | None = None
     uses: UsageCounter | None = None
+    disk_bytes: Callable[[], int] | None = None
     throttle: BackgroundThrottle = field(default_factory=BackgroundThrottle)
     deadline: Deadline = field(default_factory=Deadline)
     calibration: Calibration = field(default_factory=lambda: load_calibrations().words)
