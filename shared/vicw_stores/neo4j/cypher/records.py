@@ -75,7 +75,7 @@ PUT_JOB_RUN = "MERGE (r:Entity {record: $record}) SET r.subtype = 'round', r += 
 
 JOB_RUNS = (
     "MATCH (r:Entity) WHERE r.record STARTS WITH 'round:' "
-    "RETURN r{.task, .began, .at, .turns, .over, .error} AS told ORDER BY r.record"
+    "RETURN r{.task, .began, .at, .turns, .over, .error, .found} AS told ORDER BY r.record"
 )
 
 MARK_REBUILDING = f"{_STORE} SET s.rebuilding = $since"
