@@ -120,6 +120,8 @@ class LimitSettings(BaseSettings):
         16, gt=0, description="Streams of /events that a tenant may have open at each process of the service"
     )
     filter_values: int = Field(200, gt=0, description="Values that a filter compares with")
+    feedback_chars: int = Field(2000, gt=0, description="Characters in the query of a feedback")
+    feedback: int = Field(20, gt=0, description="Verdicts kept of each item; the oldest go, and stay counted")
 
 
 class EmbeddingSettings(WithSecrets):

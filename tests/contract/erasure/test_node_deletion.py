@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from support.stores.graph_records import AT, Graph, edge, node, put
-from vicw_core.changes import place_before
+from vicw_core.step_pages import place_before
 from vicw_shared.model import Label, Node
 from vicw_shared.model.chain import next_key
 from vicw_shared.model.core5 import LEDGER

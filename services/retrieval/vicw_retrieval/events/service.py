@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from vicw_core.changes import COUNT, ChangeKind, place_before
+from vicw_core.changes import COUNT, ChangeKind
 from vicw_core.filters.order import listing_place
+from vicw_core.step_pages import place_before
 from vicw_retrieval.items.service import viewer_scope
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_shared.clock import from_us, to_us
@@ -36,7 +37,8 @@ _FIRST_UID = "00000000-0000-0000-0000-000000000000"
 _PLACE = re.compile(r"(\d{1,16})-[\w-]{1,80}", re.ASCII)
 _COUNTS = (COUNT, "items", "sources")
 """Details of a step that count what it was about."""
-_TOLD_BY_ITEMS = {ChangeKind.UPDATE, ChangeKind.PATCH}
+_TOLD_ELSEWHERE = {ChangeKind.UPDATE, ChangeKind.PATCH, ChangeKind.UNDO}
+"""Changes that items and steps tell of themselves."""
 
 
 def moment_of(event_id: str, field_name: str) -> datetime:
@@ -119,9 +121,9 @@ def _of_items(items: Sequence[Node]) -> Iterator[Event]:
 
 def _of_steps(steps: Sequence[MaintenanceStep]) -> Iterator[Event]:
     for step in steps:
-        if step.outcome is Outcome.REFUSED or step.reason in _TOLD_BY_ITEMS:
-            continue
         is_change = step.task == AUDIT
+        if step.outcome is Outcome.REFUSED or (is_change and step.reason in _TOLD_ELSEWHERE):
+            continue
         count = next((step.details[name] for name in _COUNTS if name in step.details), 1)
         kind = step.reason if is_change else "undo" if step.outcome is Outcome.UNDONE else step.task
         yield Event(
