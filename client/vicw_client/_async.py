@@ -39,6 +39,7 @@ from vicw_shared.wire.knowledge import KnownPages
 from vicw_shared.wire.patch import PatchedItem
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
+from vicw_shared.wire.supersede import SupersedeRequest, SupersedeResponse
 
 
 class AsyncVicwClient:
@@ -72,6 +73,10 @@ class AsyncVicwClient:
     async def retract(self, request: RetractRequest | None = None, /, **fields: Any) -> RetractResponse:
         """Take items back; see `VicwClient.retract`."""
         return await self._run(_protocol.retract(request, fields, self._retry))
+
+    async def supersede(self, request: SupersedeRequest | None = None, /, **fields: Any) -> SupersedeResponse:
+        """State that an item replaces another; see `VicwClient.supersede`."""
+        return await self._run(_protocol.supersede(request, fields, self._retry))
 
     async def patch(
         self,

@@ -43,6 +43,7 @@ from vicw_shared.wire.knowledge import KnownPages
 from vicw_shared.wire.patch import ItemPatch, PatchedItem
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
+from vicw_shared.wire.supersede import SupersedeRequest, SupersedeResponse
 
 _POLL_FIRST_SECONDS = 0.1
 _POLL_LONGEST_SECONDS = 2.0
@@ -78,6 +79,12 @@ def retract(request: RetractRequest | None, fields: dict[str, Any], retry: Retry
     """Retract items. Idempotent."""
     send = Send("POST", "/items/retract", body_of(RetractRequest, request, fields), JSON)
     return parse(RetractResponse, (yield from exchange(send, retry)))
+
+
+def supersede(request: SupersedeRequest | None, fields: dict[str, Any], retry: Retry) -> Steps[SupersedeResponse]:
+    """State that an item replaces another. Idempotent."""
+    send = Send("POST", "/supersede", body_of(SupersedeRequest, request, fields), JSON)
+    return parse(SupersedeResponse, (yield from exchange(send, retry)))
 
 
 def patch(

@@ -37,6 +37,7 @@ from vicw_shared.wire.knowledge import KnownPages
 from vicw_shared.wire.patch import PatchedItem
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
+from vicw_shared.wire.supersede import SupersedeRequest, SupersedeResponse
 
 
 class VicwClient:
@@ -82,6 +83,14 @@ class VicwClient:
         or ``unknown``. Time travel still finds them: see ``ended_at``.
         """
         return self._run(_protocol.retract(request, fields, self._retry))
+
+    def supersede(self, request: SupersedeRequest | None = None, /, **fields: Any) -> SupersedeResponse:
+        """State that an item replaces another: a ``SupersedeRequest``, or its fields as keywords.
+
+        The item ``old`` is past from then on: questions about the present find ``new`` alone. ``undo=True`` takes it
+        back. Raises NotFoundError for an unknown item, ConflictError for a retracted one and for a circle.
+        """
+        return self._run(_protocol.supersede(request, fields, self._retry))
 
     def patch(
         self,

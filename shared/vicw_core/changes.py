@@ -18,7 +18,10 @@ _BATCH = 500
 
 
 class ChangeKind(StrEnum):
-    """What was done: items updated or patched, retracted or erased; entities merged, split, identified or renamed."""
+    """What was done.
+
+    Items are updated, patched, retracted, erased or superseded; entities merged, split, identified or renamed.
+    """
 
     UPDATE = "update"
     PATCH = "patch"
@@ -28,6 +31,7 @@ class ChangeKind(StrEnum):
     SPLIT = "split"
     IDENTIFY = "identify"
     RENAME = "rename"
+    SUPERSEDE = "supersede"
 
 
 async def record_change(

@@ -21,6 +21,7 @@ from support.api.tenant_isolation import (
     PROBES,
     RETRACT,
     RETRIEVE,
+    SUPERSEDE,
     check_isolation,
     check_queue_fairness,
     endpoints,
@@ -39,7 +40,7 @@ def test_tenants_are_isolated_on_every_endpoint(platform: Platform) -> None:
         for name in ("ingest", "retrieval")
     }
     ingest, retrieval = (closed[name].url for name in ("ingest", "retrieval"))
-    written = {INGEST, JOB, RETRACT, PATCH, PATCH_BY_ID, KNOWLEDGE, *ERASURE, *IDENTITY, *KEYS}
+    written = {INGEST, JOB, RETRACT, SUPERSEDE, PATCH, PATCH_BY_ID, KNOWLEDGE, *ERASURE, *IDENTITY, *KEYS}
     assert endpoints(ingest) == {*written, *PROBES}, "a new endpoint is tried by two tenants, too"
     assert endpoints(retrieval) == {*READ, *PROBES}, "a new endpoint is tried by two tenants, too"
     urls = {probe: [ingest, retrieval] for probe in PROBES}

@@ -109,6 +109,20 @@ _INGEST = _object(
     extract=st.sampled_from(["auto", "caller"]),
 )
 _ZONES = st.sampled_from(["Asia/Kolkata", "America/Sao_Paulo", "UTC"])
+_FILTER = st.recursive(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "context": _WORDS | st.fixed_dictionaries({"prefix": _WORDS}),
+            "tags": _WORDS | st.fixed_dictionaries({"none": st.lists(_WORDS, min_size=1, max_size=3)}),
+            "metadata.k": _WORDS | st.integers() | st.fixed_dictionaries({"gte": st.integers()}),
+            "importance": st.fixed_dictionaries({"lt": _SHARES}),
+            "told": st.fixed_dictionaries({"gte": _TIMES}),
+        },
+    ),
+    lambda inner: st.fixed_dictionaries({"not": inner}) | st.fixed_dictionaries({"any": st.lists(inner, min_size=1)}),
+    max_leaves=3,
+)
 _RETRIEVE = _object(
     RetrieveRequest,
     limit=st.integers(1, 20),
@@ -116,6 +130,7 @@ _RETRIEVE = _object(
     viewer=_object(Viewer, participants=_NAMES, chat=st.sampled_from(["private", "group"]), timezone=_ZONES),
     timezone=_ZONES,
     tags=_object(TagFilter, any=_NAMES, all=_NAMES, none=_NAMES),
+    filter=_FILTER,
     channels=st.lists(st.sampled_from(["dense", "bm25"]), min_size=1),
     expand=_object(Expand, hops=st.integers(0, 1)),
     budget=_object(Budget, chars=st.integers(1, 500), tokens=st.integers(1, 500)),

@@ -81,6 +81,21 @@ def test_an_item_is_shown_changed_and_retracted(server: Server, uids: list[str])
     assert "Omar" in vicw(server, "items", "list", CONTEXT, "--retired").stdout
 
 
+def test_an_item_is_replaced_by_another_and_holds_again(server: Server) -> None:
+    named = ("new", "old", "--context", "Moves")
+    items = [{"id": "old", "text": "The ladder is in the shed."}, {"id": "new", "text": "The ladder is in the garage."}]
+    with httpx.Client(base_url=server.url, timeout=60) as http:
+        http.post("/ingest", json={"context": "Moves", "items": items}).raise_for_status()
+        assert "past since" in vicw(server, "items", "supersede", *named).stdout
+        assert "as before" in vicw(server, "items", "supersede", *named).stdout
+        found = http.post("/retrieve", json={"query": "Where is the ladder?", "context": "Moves"}).json()
+        assert [one["id"] for one in found["results"]] == ["new"]
+    assert "old: holds" in vicw(server, "items", "supersede", *named, "--undo").stdout
+    circle = vicw(server, "items", "supersede", "new", "new", "--context", "Moves")
+    assert (circle.returncode, "same item" in circle.stderr) == (1, True), circle.stderr
+    assert "--context" in vicw(server, "items", "supersede", "new", "old").stderr
+
+
 def test_contexts_are_listed_with_what_they_hold(server: Server, uids: list[str]) -> None:
     lines = vicw(server, "contexts", "Allot").stdout.splitlines()
     assert lines[0].split() == ["context", "items", "characters", "domains", "first", "last"]

@@ -15,12 +15,14 @@ from vicw_ingest.knowledge.page_list import list_pages
 from vicw_ingest.patch.api import add_patch_routes
 from vicw_ingest.pipeline import IngestPorts, ingest
 from vicw_ingest.response.job_status import job_status
+from vicw_ingest.versions.replacement import supersede
 from vicw_ingest.versions.retraction import retract
 from vicw_runtime.http import Gate, bearer_scheme, caller_of, refusals, tenant_of
 from vicw_shared.model.keys import Right
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
 from vicw_shared.wire.knowledge import KnowledgeQuery, KnownPages
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
+from vicw_shared.wire.supersede import SupersedeRequest, SupersedeResponse
 
 _TAGS: list[str | Enum] = ["ingest"]
 
@@ -65,6 +67,21 @@ def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
     )
     async def post_retract(request: RetractRequest, http: Request, response: Response) -> RetractResponse:
         outcome, settled = await retract(request, tenant_of(http), ports(), key=caller_of(http).key)
+        response.status_code = 200 if settled else 202
+        return outcome
+
+    @router.post(
+        "/supersede",
+        tags=["items"],
+        responses={
+            **refusals(401, 403, 404, 409, 413, 422, 429, 503, 507),
+            202: {"model": SupersedeResponse, "description": "Durable; the vector store follows a little later"},
+        },
+        summary="State that an item replaces another",
+        operation_id="supersede_item",
+    )
+    async def post_supersede(request: SupersedeRequest, http: Request, response: Response) -> SupersedeResponse:
+        outcome, settled = await supersede(request, tenant_of(http), ports(), key=caller_of(http).key)
         response.status_code = 200 if settled else 202
         return outcome
 

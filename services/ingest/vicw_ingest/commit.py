@@ -31,7 +31,7 @@ from vicw_ingest.telemetry import ingesting
 from vicw_ingest.versions.history import History
 from vicw_ingest.versions.restore import restore_chain_around
 from vicw_ingest.versions.retirement import Retired, Retirement
-from vicw_ingest.versions.supersession import Supersession
+from vicw_ingest.versions.supersession import Supersession, stated_edges
 from vicw_shared.errors import StateConflictError
 from vicw_shared.model import Edge, EdgeRegistry, Label
 from vicw_shared.model.edges import IN_PAYLOAD
@@ -160,6 +160,9 @@ async def _store(plan: WritePlan, transaction: GraphTransaction, registry: EdgeR
     to_refresh = {edge.source for edge in (*edges, *retired.dropped) if edge.type in IN_PAYLOAD} | retired.heirs
     with ingesting("supersede"):
         slots = {node.uid for node in nodes if node.subtype == ATTRIBUTE} | retired.neighbours
+        supersession = Supersession(transaction, registry, now)
         if slots:
-            to_refresh |= await Supersession(transaction, registry, now).apply(slots)
+            to_refresh |= await supersession.apply(slots)
+        if replaced_items := {edge.target for edge in stated_edges(carried) if edge.type == "SUPERSEDES"}:
+            to_refresh |= await supersession.date_items((await transaction.nodes(sorted(replaced_items))).values())
     return _Stored(edges, links, frozenset(to_refresh))

@@ -14,6 +14,7 @@ from dataclasses import replace
 import structlog
 from prometheus_client import Counter, Histogram
 
+from vicw_core.filters.compiler import compile_filter
 from vicw_core.language.times.date_order import shown_order
 from vicw_retrieval.access.scope import scope_of
 from vicw_retrieval.access.viewer_identity import with_viewer_identities
@@ -25,6 +26,7 @@ from vicw_retrieval.relevance.word_share import covered_share
 from vicw_retrieval.request.engines import Deadline, bounded, cached_graph
 from vicw_retrieval.request.payload_fallback import payload_graph
 from vicw_retrieval.request.stages import StageRun, name_sizes, require_within_limits
+from vicw_retrieval.search.filtered_search import filtered
 from vicw_retrieval.search.first_wave import FoundItems, find_items
 from vicw_retrieval.search.waiting_passages import PENDING
 from vicw_retrieval.synthesis.changes import items_of, passages_of, with_changes
@@ -58,10 +60,12 @@ async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts)
     While the graph is down, or too busy for this question, the answer comes from the vectors' payloads: live and public
     items only. While the vector index is incomplete, it comes from the graph's full text. Raises InvalidInputError for
     a field over its limit; UnavailableError or OverloadedError if every channel fails, or the graph, for a question
-    about another time.
+    about another time or with a filter.
     """
     _check(request, ports.limits)
     scope = scope_of(request, tenant, now())
+    if request.filter is not None:
+        scope = replace(scope, condition=compile_filter(request.filter, ports.limits))
     initial_ports, ports = ports, _ports_of(request, ports)
     if not ports.outage.is_open():
         try:
@@ -74,11 +78,15 @@ async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts)
         except (UnavailableError, OverloadedError) as error:
             if error.dependency != "graph" or ports.words is not None:
                 raise
+            if request.filter is not None:
+                raise  # a filter that takes too long says nothing of the graph: other questions are to ask it
             if isinstance(error, UnavailableError):
                 ports.outage.record_failure()
             elif _is_time_travel(request):
                 raise
             _log.warning("the graph does not answer; answering from the vectors alone", error=error.detail)
+    if request.filter is not None:
+        raise UnavailableError("graph", "is down, and only it knows which items pass a filter")
     if _is_time_travel(request):
         raise UnavailableError("graph", "is down, and only it knows what was true or known at another time")
     public = Audience(context=request.viewer.context if request.viewer is not None else None)
@@ -118,6 +126,9 @@ async def _answer(
     stages = StageRun(degraded=list(degraded))
     if request.viewer is not None:
         scope = await with_viewer_identities(ports.graph, scope)
+    if scope.condition is not None:
+        with stages.timed("filter"):
+            scope, ports = await filtered(scope, ports)
     time = TimeAnalysis()
     if ports.settings.time_boost:
         with stages.isolate(TIME):  # in the asker's zone: "today" is the asker's day

@@ -5,7 +5,7 @@ from __future__ import annotations
 from vicw_core.filters.predicate import arrived_at, happened_at, told_at
 from vicw_shared.model import Node
 from vicw_shared.model.item_order import ItemOrder
-from vicw_shared.ports.item_filter import AllOf, ItemCondition, OneOf
+from vicw_shared.ports.item_filter import ItemCondition, OneOf, required_in
 from vicw_shared.ports.item_list import ListingPlace, ListingQuery
 
 NO_TIME = -9_000_000_000_000_000_000
@@ -33,10 +33,11 @@ def _key(order: ItemOrder, item: Node) -> float:
 def single_context(query: ListingQuery) -> str | None:
     """Return the context that all items of a query are in, if it names one."""
     named = [query.scope.contexts] if query.scope.contexts is not None else []
-    named += [tuple(map(str, one.values)) for one in _required(query.condition) if one.field == "context"]
+    named += contexts_of(query.condition)
     return next((contexts[0] for contexts in named if len(contexts) == 1), None)
 
 
-def _required(condition: ItemCondition) -> list[OneOf]:
-    conditions = condition.conditions if isinstance(condition, AllOf) else (condition,)
-    return [one for one in conditions if isinstance(one, OneOf)]
+def contexts_of(condition: ItemCondition) -> list[tuple[str, ...]]:
+    """Return the contexts that a condition names: what passes is in one of each."""
+    required = [one for one in required_in(condition) if isinstance(one, OneOf)]
+    return [tuple(map(str, one.values)) for one in required if one.field == "context"]

@@ -6,6 +6,7 @@ A missing field satisfies no condition on it, so that ``Not`` is exact in every 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 TAGS, USER = "tags", "user"
@@ -76,3 +77,12 @@ class Not:
 type ItemCondition = OneOf | StartsWith | Between | Present | AllOf | OneHolds | Not
 EVERY = AllOf()
 """Holds for every item."""
+
+
+def required_in(condition: ItemCondition) -> Iterator[ItemCondition]:
+    """Yield the conditions that must all hold, taken out of nested ``AllOf``."""
+    if isinstance(condition, AllOf):
+        for one in condition.conditions:
+            yield from required_in(one)
+    else:
+        yield condition

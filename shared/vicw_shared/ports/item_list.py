@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Protocol
@@ -60,6 +61,15 @@ class ItemListing(Protocol):
         """Return the counts of the live items in a scope, as ``list_items`` would list them.
 
         Ordered by context, domain and label. This reads all of them.
+        """
+        ...
+
+    async def passing_items(
+        self, tenant: str, condition: ItemCondition, limit: int, *, among: Sequence[str] | None = None
+    ) -> list[str]:
+        """Return the uids of at most ``limit`` items for which a condition holds, live or retired, in no order.
+
+        ``among``: only these uids.
         """
         ...
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from vicw_shared.ports.item_filter import ItemCondition
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audience:
@@ -26,6 +28,9 @@ class Scope:
     ``contexts``, ``domains`` (canonical names) and ``subtypes`` (of the passages' items, case-sensitive) restrict when
     not None; an empty tuple matches no record. Items of ``subtypes_none`` are hidden. Tags are case-folded.
 
+    ``condition`` has to hold for a record's item. ``items`` are then the uids of all items for which it does, if these
+    are few: vector stores know no other form of it.
+
     With neither ``as_of`` nor ``known_at`` only live records match: not retired by ``now``, and not expired and still
     valid at ``asked_at``, the caller's now (default: ``now``). ``as_of`` matches records valid then, ``known_at``
     records known then. ``with_past`` adds live records that were superseded. ``audience`` None is the application
@@ -42,6 +47,8 @@ class Scope:
     tags_any: tuple[str, ...] = ()
     tags_all: tuple[str, ...] = ()
     tags_none: tuple[str, ...] = ()
+    condition: ItemCondition | None = None
+    items: tuple[str, ...] | None = None
     as_of: datetime | None = None
     known_at: datetime | None = None
     with_past: bool = False

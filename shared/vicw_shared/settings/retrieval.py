@@ -144,6 +144,13 @@ class RetrievalSettings(BaseSettings):
     time_read: int = Field(
         5000, gt=0, description="Maximum items of a named time that are read to find these among invisible ones"
     )
+    filter_items: int = Field(
+        2000,
+        gt=0,
+        le=10_000,
+        description="Items that pass a question's filter up to which all searches are restricted to these items; where "
+        "more pass, the vectors' hits are checked one by one, and more are read until enough pass",
+    )
     date_order: DateOrder = Field(
         "auto",
         description="Order of day and month in dates with slashes (3/5/2026) that nothing in the question decides: "

@@ -23,7 +23,9 @@ class AuditRecord(Message):
 
     id: str
     at: Timestamp
-    kind: str = Field(description="`update`, `patch`, `retract`, `erase`, `merge`, `split`, `identify` or `rename`")
+    kind: str = Field(
+        description="`update`, `patch`, `retract`, `erase`, `merge`, `split`, `identify`, `rename` or `supersede`"
+    )
     key: str | None = Field(description="Id of the key; null: none was needed, or it was a command of the operator")
     count: StrictInt = Field(description="Number of items or entities; of an erasure 0 if only contexts were named")
 

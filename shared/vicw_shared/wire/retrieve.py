@@ -14,6 +14,7 @@ from vicw_shared.model import Label, Sensitivity
 from vicw_shared.wire.answer_format import Budget, Template
 from vicw_shared.wire.base import Id, Message, Prose, StrictBool, StrictInt, Timestamp, TimeZone, Unit, ZonedTimestamp
 from vicw_shared.wire.explanation import Explanation
+from vicw_shared.wire.filters import Filter
 from vicw_shared.wire.named_time import NamedTime
 from vicw_shared.wire.statement_change import StatementChange
 
@@ -72,6 +73,7 @@ class RetrieveRequest(Message):
     min_relevance: Unit = Field(0.0, description="Leave out results whose `relevance` is lower; 0 leaves out none")
     viewer: Viewer | None = None
     tags: TagFilter = TagFilter()
+    filter: Filter | None = Field(None, description="Results are only items that pass it; null: all")
     as_of: Timestamp | None = Field(None, description="What was true then")
     known_at: Timestamp | None = Field(None, description="What was known then")
     query_time: ZonedTimestamp | None = Field(

@@ -117,7 +117,7 @@ class EdgeVectorStore:
         await self._change(ids, work)
 
     async def search(self, query: VectorQuery) -> list[VectorHit]:
-        if query.scope.contexts == () or query.scope.domains == ():
+        if () in {query.scope.contexts, query.scope.domains, query.scope.items}:
             return []
         return await self._do(lambda shards: shards[query.label].search(query))
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from vicw_core.filters.order import listing_place, single_context
+from collections.abc import Sequence
+
+from vicw_core.filters.order import contexts_of, listing_place, single_context
 from vicw_shared.clock import from_us
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import Scope
+from vicw_shared.ports.item_filter import ItemCondition
 from vicw_shared.ports.item_list import ContextPart, ListingQuery
 from vicw_stores.conditions import listing_conditions
 from vicw_stores.neo4j.cypher import item_list as cypher
@@ -50,6 +53,25 @@ async def _items(run: RunStatement, query: ListingQuery, limit: int, *, live: bo
         if len(found) >= limit:
             break
     return found
+
+
+async def read_passing_items(
+    run: RunStatement, tenant: str, condition: ItemCondition, limit: int, among: Sequence[str] | None
+) -> list[str]:
+    """Return the uids of at most ``limit`` items for which a condition holds.
+
+    It goes through the items of the one context that the condition names, or of the tenant.
+    """
+    every = [listed(tenant, live=live) for live in (True, False)]
+    values = Bindings(tenant=tenant, listed=every, limit=limit)
+    contexts = min(contexts_of(condition), key=len, default=None)
+    if among is not None:
+        values["among"] = list(among)
+    elif contexts is not None:
+        values["listed_in"] = list(map(index_text, contexts))
+    wanted = f"i.tenant = $tenant AND ({condition_of(condition, values)})"
+    statement = cypher.passing(wanted, among=among is not None, of_contexts=contexts is not None)
+    return [row["uid"] for row in await run(statement, **values)]
 
 
 async def read_context_parts(run: RunStatement, scope: Scope) -> list[ContextPart]:

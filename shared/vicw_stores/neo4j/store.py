@@ -28,6 +28,7 @@ from vicw_shared.ports import (
     TextHit,
     WeightedNeighbour,
 )
+from vicw_shared.ports.item_filter import ItemCondition
 from vicw_shared.settings import Neo4jSettings
 from vicw_shared.telemetry.engines import measured
 from vicw_stores.neo4j.archive import Neo4jArchive
@@ -37,7 +38,7 @@ from vicw_stores.neo4j.cypher import text as full_text
 from vicw_stores.neo4j.database import Neo4jDatabase, RunStatement
 from vicw_stores.neo4j.erasure import Neo4jErasures
 from vicw_stores.neo4j.hops import find_neighbours, find_weighted_neighbours
-from vicw_stores.neo4j.item_list import list_items, read_context_parts
+from vicw_stores.neo4j.item_list import list_items, read_context_parts, read_passing_items
 from vicw_stores.neo4j.items import find_by_text_key, find_item_views
 from vicw_stores.neo4j.key_ring import Neo4jKeyRing
 from vicw_stores.neo4j.keys import EdgeTypes, item_key, tenant_key
@@ -202,6 +203,11 @@ class Neo4jGraphStore(Neo4jScans):
 
     async def item_views(self, tenant: str, uids: Sequence[str]) -> list[ItemView]:
         return await find_item_views(self._database.read, tenant, uids)
+
+    async def passing_items(
+        self, tenant: str, condition: ItemCondition, limit: int, *, among: Sequence[str] | None = None
+    ) -> list[str]:
+        return await read_passing_items(self._database.read, tenant, condition, limit, among)
 
     async def list_items(self, query: ListingQuery, limit: int) -> list[Node]:
         return await list_items(self._database.read, query, limit)

@@ -122,7 +122,7 @@ class QdrantVectorStore:
 
     async def search(self, query: VectorQuery) -> list[VectorHit]:
         nearest = _nearest(query)
-        if nearest is None or query.scope.contexts == () or query.scope.domains == ():
+        if nearest is None or () in {query.scope.contexts, query.scope.domains, query.scope.items}:
             return []
         vector, using = nearest
         request = QueryRequest(

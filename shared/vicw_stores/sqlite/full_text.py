@@ -12,6 +12,7 @@ from vicw_core.index.full_text import SCORED, query_words, ranked
 from vicw_shared.ports import Scope, TermFrequencies, TextHit
 from vicw_shared.uids import is_uid
 from vicw_stores.conditions import After, AnyOf, Condition, Group, Is, Until, scope_conditions
+from vicw_stores.sqlite.item_filter import clause_of
 from vicw_stores.sqlite.rows import marks, pack, unpack
 from vicw_stores.sqlite.stored_words import read_converted
 
@@ -60,7 +61,7 @@ def find_candidates(
     words = query_words(text)[:_MAX_WORDS]
     if words and read_converted(connection) is not None:
         words += dict.fromkeys(sparse.stems(text))  # the words of passages that are not converted yet
-    if not words or () in {scope.contexts, scope.domains, scope.subtypes}:
+    if not words or () in {scope.contexts, scope.domains, scope.subtypes, scope.items}:
         return []
     terms, common = _by_rarity(connection, words, rare)
     hits = _ranked(connection, terms)
@@ -112,6 +113,12 @@ def _ranked(connection: sqlite3.Connection, terms: Sequence[str], others: Sequen
 def _in_scope(connection: sqlite3.Connection, scope: Scope, hits: Mapping[int, float], limit: int) -> list[TextHit]:
     """Return the best hits inside the scope. They are filtered best first, so that few of many rows are read."""
     where, values = scope_clause(scope_conditions(scope))
+    if scope.items is not None:
+        passages = _passages_of(connection, scope.items)
+        hits = {pk: score for pk, score in hits.items() if pk in passages}
+    elif scope.condition is not None:
+        wanted, wanted_values = clause_of(scope.condition)
+        where, values = f"{where} AND ({wanted})", (*values, *wanted_values)
     sql = (
         "SELECT p.uid, p.pk FROM json_each(?) h CROSS JOIN node p ON p.pk = h.value "  # noqa: S608
         "JOIN node i ON i.pk = (SELECT e.source FROM edge e "
@@ -127,6 +134,19 @@ def _in_scope(connection: sqlite3.Connection, scope: Scope, hits: Mapping[int, f
         matches += [TextHit(unpack(uid), hits[pk]) for uid, pk in rows]
         start, size = start + size, size * _BATCH_FACTOR
     return matches[:limit]
+
+
+def _passages_of(connection: sqlite3.Connection, items: Sequence[str]) -> set[int]:
+    """Return the keys of the passages of these items."""
+    passages: set[int] = set()
+    for batch in itertools.batched(items, _BATCH):
+        rows = connection.execute(
+            "SELECT e.target FROM node i CROSS JOIN edge e ON e.source = i.pk "  # noqa: S608
+            f"WHERE i.uid IN ({marks(len(batch))}) AND e.type = 'EVIDENCED_BY'",
+            [pack(uid) for uid in batch],
+        )
+        passages |= {pk for (pk,) in rows}
+    return passages
 
 
 def _term(word: str) -> str:
@@ -154,6 +174,8 @@ def scope_clause(condition: Condition) -> _Clause:  # noqa: PLR0911 - one a kind
             uids = tuple(pack(value) for value in values if is_uid(value))
             named = f"({_NAMED} OR t.uid IN ({marks(len(uids))}))".format(marks(len(values)))
             return f"{_EDGE} AND g.type = 'ABOUT' AND {named})", (*values, *values, *uids)
+        case AnyOf("item", values):
+            return f"i.uid IN ({marks(len(values))})", tuple(map(pack, values))
         case AnyOf(field, values):
             return f"i.{field} IN ({marks(len(values))})", values
         # Compared by whole milliseconds, as in the vector stores' payloads, so that both find the same.

@@ -24,17 +24,18 @@ from vicw_shared.ports.item_filter import (
     OneOf,
     Present,
     StartsWith,
+    required_in,
 )
 from vicw_stores.sqlite.rows import marks, pack
 
 Clause = tuple[str, tuple[object, ...]]
 KEYS = {
-    TOLD: "ifnull(timestamp, created_at)",
-    HAPPENED: f"ifnull(iif(timestamp_inferred, NULL, timestamp), {NO_TIME})",
-    ARRIVAL: "created_at",
-    IMPORTANCE: f"ifnull(importance, {NO_IMPORTANCE})",
+    TOLD: "ifnull(i.timestamp, i.created_at)",
+    HAPPENED: f"ifnull(iif(i.timestamp_inferred, NULL, i.timestamp), {NO_TIME})",
+    ARRIVAL: "i.created_at",
+    IMPORTANCE: f"ifnull(i.importance, {NO_IMPORTANCE})",
 }
-"""Expressions of the schema's indexes, written as there, so that a range of them is looked up."""
+"""Expressions of the schema's indexes, on the item ``i``, written as there, so that a range of them is looked up."""
 _NONE = {HAPPENED: NO_TIME, IMPORTANCE: NO_IMPORTANCE}
 _ALWAYS = "(i.pk > 0)"
 """Holds for every item. A constant that is negated would leave SQLite no way through the index of a listing."""
@@ -116,14 +117,26 @@ def _between(key: str, none: float | None, bounds: Between) -> Clause:
 
 
 def _on_metadata(key: str, condition: OneOf | Between | Present) -> Clause:
+    held, terms = _term_clause(key, condition)
+    return f"EXISTS (SELECT 1 FROM metadata_term m WHERE m.node = i.pk AND {held})", terms  # noqa: S608
+
+
+def term_clauses(condition: ItemCondition) -> list[Clause]:
+    """Return the conditions on a term ``m`` of metadata of which every item that passes has one."""
+    return [
+        _term_clause(one.field.removeprefix(METADATA), one)
+        for one in required_in(condition)
+        if isinstance(one, OneOf | Between | Present) and one.field.startswith(METADATA)
+    ]
+
+
+def _term_clause(key: str, condition: OneOf | Between | Present) -> Clause:
     match condition:
         case OneOf(_, values):
             terms: tuple[object, ...] = tuple(value_term(key, value) for value in values)
-            held = f"m.term IN ({marks(len(terms))})"
+            return f"m.term IN ({marks(len(terms))})", terms
         case Present():
-            held, terms = "m.term = ?", (presence_term(key),)
+            return "m.term = ?", (presence_term(key),)
         case Between():
             low, high, with_low, with_high = range_of(key, condition)
-            held = f"m.term >{'=' * with_low} ? AND m.term <{'=' * with_high} ?"
-            terms = (low, high)
-    return f"EXISTS (SELECT 1 FROM metadata_term m WHERE m.node = i.pk AND {held})", terms  # noqa: S608
+            return f"m.term >{'=' * with_low} ? AND m.term <{'=' * with_high} ?", (low, high)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import batched
 
-from vicw_core.filters.order import listing_place, single_context
+from vicw_core.filters.order import contexts_of, listing_place, single_context
 from vicw_shared.clock import from_us
 from vicw_shared.model import Label, Node
 from vicw_shared.model.item_order import ItemOrder
 from vicw_shared.ports import Scope
+from vicw_shared.ports.item_filter import ItemCondition
 from vicw_shared.ports.item_list import ContextPart, ListingPlace, ListingQuery
 from vicw_stores.conditions import listing_conditions
 from vicw_stores.sqlite.full_text import scope_clause
-from vicw_stores.sqlite.item_filter import KEYS, clause_of
-from vicw_stores.sqlite.rows import columns_of, node_of, pack
+from vicw_stores.sqlite.item_filter import KEYS, Clause, clause_of, term_clauses
+from vicw_stores.sqlite.rows import columns_of, marks, node_of, pack, unpack
 
 _KEY = {
     ItemOrder.TOLD: KEYS["told"],
@@ -82,6 +84,53 @@ def _behind(
     yield f"{tie} = ? AND i.uid {beyond} ?", (after.key, after.arrival, pack(after.uid)), order[2:]
     yield f"{tie} {beyond} ?", (after.key, after.arrival), order[1:]
     yield f"{key} {beyond} ?", (after.key,), order
+
+
+_BATCH = 500
+_ITEM = "i.content_hash IS NOT NULL AND i.label <> 'Chunk' AND i.tenant = ?"
+
+
+def read_passing_items(
+    connection: sqlite3.Connection, tenant: str, condition: ItemCondition, limit: int, among: Sequence[str] | None
+) -> list[str]:
+    """Return the uids of at most ``limit`` items for which a condition holds.
+
+    Few of many are found by the rarest of the terms of metadata that it requires; without such a term, by going through
+    the items of the contexts that it names, or of the tenant.
+    """
+    wanted, values = clause_of(condition)
+    if among is not None:
+        found: list[str] = []
+        for batch in batched(dict.fromkeys(among), _BATCH):
+            sql = f"SELECT i.uid FROM node i WHERE i.uid IN ({marks(len(batch))}) AND {_ITEM} AND ({wanted})"  # noqa: S608
+            found += _uids(connection, sql, (*map(pack, batch), tenant, *values))
+        return found[:limit]
+    counted = [(_count(connection, term, 4 * limit), term) for term in term_clauses(condition)]
+    least = min(counted, key=lambda one: one[0], default=None)
+    if least is not None and least[0] < 4 * limit:
+        held, terms = least[1]
+        items = f"(SELECT DISTINCT m.node FROM metadata_term m INDEXED BY metadata_term_node WHERE {held}) h"  # noqa: S608
+        sql = f"SELECT i.uid FROM {items} CROSS JOIN node i ON i.pk = h.node WHERE {_ITEM} AND ({wanted}) LIMIT ?"  # noqa: S608
+        return _uids(connection, sql, (*terms, tenant, *values, limit))
+    contexts = min(contexts_of(condition), key=len, default=None)
+    index = "node_listed_arrival" + ("_in" if contexts is not None else "")
+    within = f" AND i.context IN ({marks(len(contexts))})" if contexts is not None else ""
+    sql = (
+        f"SELECT i.uid FROM node i INDEXED BY {index} WHERE {_ITEM} "  # noqa: S608
+        f"AND (i.retired_at IS NULL) IN (0, 1){within} AND ({wanted}) LIMIT ?"
+    )
+    return _uids(connection, sql, (tenant, *(contexts or ()), *values, limit))
+
+
+def _count(connection: sqlite3.Connection, term: Clause, most: int) -> int:
+    """Return how many rows a condition on terms holds for, as far as ``most``."""
+    sql = f"SELECT count(*) FROM (SELECT 1 FROM metadata_term m WHERE {term[0]} LIMIT ?)"  # noqa: S608
+    (count,) = connection.execute(sql, (*term[1], most)).fetchone()
+    return int(count)
+
+
+def _uids(connection: sqlite3.Connection, sql: str, values: Sequence[object]) -> list[str]:
+    return [unpack(uid) for (uid,) in connection.execute(sql, values)]
 
 
 def read_context_parts(connection: sqlite3.Connection, scope: Scope) -> list[ContextPart]:

@@ -356,6 +356,8 @@ MIGRATIONS: tuple[str, ...] = (
         (tenant, (retired_at IS NULL), context, ifnull(importance, -1.0),
         ifnull(arrival, 0), uid) WHERE content_hash IS NOT NULL AND label <> 'Chunk';
     """,
+    # 28: items by the values of their metadata, for filters that few of many items pass.
+    "CREATE INDEX metadata_term_node ON metadata_term (term, node);",
 )
 
 

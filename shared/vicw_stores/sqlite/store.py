@@ -27,6 +27,7 @@ from vicw_shared.ports import (
     TextHit,
     WeightedNeighbour,
 )
+from vicw_shared.ports.item_filter import ItemCondition
 from vicw_shared.telemetry.engines import measured
 from vicw_stores.data_dir import DataDir
 from vicw_stores.sqlite.archive import SqliteArchive
@@ -36,7 +37,7 @@ from vicw_stores.sqlite.database import MAPPED_MB, SqliteDatabase, Writer
 from vicw_stores.sqlite.erasure import SqliteErasures
 from vicw_stores.sqlite.full_text import find_passages
 from vicw_stores.sqlite.hop import read_weighted_neighbours
-from vicw_stores.sqlite.item_list import list_items, read_context_parts
+from vicw_stores.sqlite.item_list import list_items, read_context_parts, read_passing_items
 from vicw_stores.sqlite.items import (
     read_by_text_key,
     read_expired,
@@ -206,6 +207,11 @@ class SqliteGraphStore(SqliteScans):
 
     async def item_views(self, tenant: str, uids: Sequence[str]) -> list[ItemView]:
         return await self._database.read(lambda c: read_item_views(c, tenant, uids))
+
+    async def passing_items(
+        self, tenant: str, condition: ItemCondition, limit: int, *, among: Sequence[str] | None = None
+    ) -> list[str]:
+        return await self._database.read(lambda c: read_passing_items(c, tenant, condition, limit, among))
 
     async def list_items(self, query: ListingQuery, limit: int) -> list[Node]:
         return await self._database.read(lambda c: list_items(c, query, limit))

@@ -19,7 +19,7 @@ from support.processes.server import eventually
 from vicw_standalone.operations import OPERATIONS
 
 INGEST, JOB, RETRIEVE = "POST /ingest", "GET /ingest/jobs/{job}", "POST /retrieve"
-RETRACT = "POST /items/retract"
+RETRACT, SUPERSEDE = "POST /items/retract", "POST /supersede"
 ITEMS, ITEM, CONTEXTS = "GET /items", "GET /items/{uid}", "GET /contexts"
 PATCH, PATCH_BY_ID = "PATCH /items/{uid}", "PATCH /items"
 KNOWLEDGE = "GET /knowledge"
@@ -38,7 +38,7 @@ OPERATORS = {METRICS, *KEYS, *(f"POST /admin/{operation.name}" for operation in 
 """What needs the right ``admin``, which these tenants' keys do not have."""
 ERASURE = {"POST /forget", "GET /forget/{erasure}", "GET /audit"}
 """Rights of their own, which these tenants' keys lack; the tests of ``test_forget_over_http.py`` have them."""
-_ITEMS = {RETRACT, PATCH, PATCH_BY_ID, ITEMS, ITEM, CONTEXTS}
+_ITEMS = {RETRACT, SUPERSEDE, PATCH, PATCH_BY_ID, ITEMS, ITEM, CONTEXTS}
 TRIED = {INGEST, JOB, RETRIEVE, *_ITEMS, KNOWLEDGE, *ERASURE, *IDENTITY, *GRAPH, *PROBES, *OPERATORS}
 _EXAMPLES = 15 * TIMES
 _MARK = "zanzibar"
@@ -91,6 +91,8 @@ class Neighbour:
     """The tenant who is to be left alone."""
 
     tenant: Tenant
+    indexed: bool
+    """Whether the servers index what nobody waits for; else the context ``work`` waits for its vectors."""
     jobs: list[str] = field(default_factory=list)
     uids: set[str] = field(default_factory=set)
 
@@ -116,22 +118,26 @@ class Neighbour:
 
     def sees(self) -> dict[str, Any]:
         """Return what the neighbour gets to see, without scores: rare words are rarer in a larger collection."""
+        at_work = [] if self.indexed else ["pending"]
         answers = {
-            str(body): _without_scores(self.tenant.call(RETRIEVE, body=body).raise_for_status().json())
-            for body in (
-                {"query": "harbour ships keeper", "limit": 50},
-                {"query": "harbour", "context": "home", "limit": 50, "viewer": {"user": "Ana"}},
-                {"query": "ships", "tags": {"any": ["sea"]}, "limit": 50},
+            str(body): _without_scores(self.tenant.call(RETRIEVE, body=body).raise_for_status().json(), degraded)
+            for body, degraded in (
+                ({"query": "harbour ships keeper", "limit": 50}, at_work),
+                ({"query": "harbour", "context": "home", "limit": 50, "viewer": {"user": "Ana"}}, []),
+                ({"query": "ships", "tags": {"any": ["sea"]}, "limit": 50}, at_work),
             )
         }
         for context in ("home", "work"):
             known = self.tenant.call(THINGS, params={"context": context}).raise_for_status().json()["entities"]
             assert known
             answers[f"things {context}"] = {"nodes": known, "results": known}
-        jobs = [self.tenant.call(JOB, job).json() for job in self.jobs]
+        jobs = self.sees_jobs()
         ready = [self._ready(number) for number in range(len(self.tenant.urls[READY]))]
         self.uids |= {node["uid"] for answer in answers.values() for node in answer["nodes"]}
         return {"answers": answers, "jobs": jobs, "ready": ready}
+
+    def sees_jobs(self) -> list[dict[str, Any]]:
+        return [self.tenant.call(JOB, job).json() for job in self.jobs]
 
     def _ready(self, server: int) -> dict[str, Any]:
         def told() -> dict[str, Any]:
@@ -141,8 +147,8 @@ class Neighbour:
         return eventually(told, lambda said: said["status"] == "ready", 60, "it is ready")
 
 
-def _without_scores(answer: dict[str, Any]) -> dict[str, Any]:
-    assert answer["degraded"] == []
+def _without_scores(answer: dict[str, Any], degraded: list[str]) -> dict[str, Any]:
+    assert answer["degraded"] == degraded, "what waits is told of to its own tenant alone"
     kept = ("id", "uid", "name", "text", "context", "domain", "flow_id", "flow_step", "tags", "metadata", "via")
     return {
         "results": sorted(({name: result[name] for name in kept} for result in answer["results"]), key=str),
@@ -156,10 +162,10 @@ def check_isolation(urls: Mapping[str, Sequence[str]], keys: tuple[str, str], *,
 
     ``indexed`` tells whether the servers index what nobody waits for; where they do not, it stays a running job.
     """
-    tenant, neighbour = Tenant(keys[0], urls), Neighbour(Tenant(keys[1], urls))
+    tenant, neighbour = Tenant(keys[0], urls), Neighbour(Tenant(keys[1], urls), indexed)
     neighbour.moves_in()
     if indexed:
-        eventually(lambda: neighbour.sees()["jobs"], lambda jobs: jobs[0]["status"] == "done", 60, "the job")
+        eventually(neighbour.sees_jobs, lambda jobs: jobs[0]["status"] == "done", 60, "the job")
     before = neighbour.sees()
     assert neighbour.sees() == before, "the answers are the same while nobody does anything"
     assert len(before["answers"]) == 5
@@ -239,7 +245,7 @@ class Intruder:
             assert answer.status_code == 404, "it is the neighbour's"
         if endpoint == RETRACT and "uids" in request["body"]:
             assert {item["status"] for item in answer.json()["items"]} == {"unknown"}, "they are the neighbour's"
-        if endpoint == PATCH:
+        if endpoint in {PATCH, SUPERSEDE}:
             assert answer.status_code == 404, "it is the neighbour's"
         if endpoint in {MERGE, SPLIT, IDENTIFY}:
             assert answer.status_code == 422, "at least one of the two is the neighbour's"
@@ -323,6 +329,12 @@ def _requests(neighbour: Neighbour) -> st.SearchStrategy[dict[str, Any]]:
         st.fixed_dictionaries({"endpoint": st.just(RETRIEVE), "body": ask}),
         st.fixed_dictionaries({"endpoint": st.just(RETRIEVE), "body": ask}),
         st.fixed_dictionaries({"endpoint": st.just(RETRACT), "body": retract | by_uid}),
+        st.fixed_dictionaries(
+            {
+                "endpoint": st.just(SUPERSEDE),
+                "body": st.fixed_dictionaries({"new": uids, "old": uids, "undo": st.booleans()}),
+            }
+        ),
         st.fixed_dictionaries({"endpoint": st.just(PATCH), "uid": uids, "body": st.just({"tags": ["mine"]})}),
         st.fixed_dictionaries(
             {

@@ -31,6 +31,7 @@ from vicw_ingest.llm_queue.requests import ExtractionBackend
 from vicw_ingest.patch.service import patch_by_id, patch_by_uid
 from vicw_ingest.pipeline import IngestPorts, ingest
 from vicw_ingest.response.job_status import job_status
+from vicw_ingest.versions.replacement import supersede
 from vicw_ingest.versions.retraction import retract
 from vicw_retrieval.access.scope import scope_of
 from vicw_retrieval.pipeline import retrieve
@@ -46,6 +47,7 @@ from vicw_shared.wire.knowledge import KnowledgeQuery, KnownPages
 from vicw_shared.wire.patch import ItemPatch, PatchedItem
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
+from vicw_shared.wire.supersede import SupersedeRequest, SupersedeResponse
 from vicw_sleep.check.service import CheckLimits, CheckReport, check
 from vicw_sleep.reconcile.service import reconcile
 from vicw_stores.data_dir import DataDir
@@ -105,6 +107,10 @@ class Side:
 
     async def retract(self, body: dict[str, Any], tenant: str) -> RetractResponse:
         response, _ = await retract(RetractRequest.model_validate(_UNWAITED | body), tenant, self._ports())
+        return response
+
+    async def supersede(self, body: dict[str, Any], tenant: str) -> SupersedeResponse:
+        response, _ = await supersede(SupersedeRequest.model_validate(_UNWAITED | body), tenant, self._ports())
         return response
 
     async def patch(

@@ -141,6 +141,16 @@ def test_retrieve_sends_the_floor_and_says_that_nothing_is_likely(server: Server
     assert vicw("retrieve", "q", "--min-relevance", "2").exit_code == 2
 
 
+def test_retrieve_sends_the_filter_and_names_it_if_nothing_passes(server: Server, vicw: Vicw) -> None:
+    server.answer = httpx.Response(200, json=NOTHING)
+    asked = vicw("retrieve", "q", "--filter", '{"metadata.house": {"gte": 3}}')
+    assert json.loads(server.requests[-1].content)["filter"] == {"metadata.house": {"gte": 3}}
+    assert """Nothing found with --filter '{"metadata.house": {"gte": 3}}'. Check""" in asked.stderr
+    for wrong, problem in (("{", "no JSON"), ("3", "no JSON object")):
+        refused = vicw("retrieve", "q", "--filter", wrong)
+        assert (refused.exit_code, f"--filter: {problem}" in refused.stderr) == (2, True)
+
+
 def test_retract_prints_the_status_of_each_id_and_fails_on_unknown(server: Server, vicw: Vicw) -> None:
     items = [{"id": "a[b]", "uid": "u", "status": "retracted"}, {"id": "b\x1b", "uid": "u", "status": "already"}]
     server.answer = httpx.Response(200, json={"context": "c", "items": items})

@@ -25,6 +25,7 @@ RANGES: dict[str, tuple[str, Callable[[float, float], bool]]] = {
 OPERATION_IDS = {
     "POST /ingest": "ingest",
     "POST /items/retract": "retract_items",
+    "POST /supersede": "supersede_item",
     "GET /contexts": "list_contexts",
     "GET /items": "list_items",
     "GET /items/{uid}": "get_item",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from vicw_core.graph.edge_factory import DUPLICATE, EdgeFactory, repoint
+from vicw_core.graph.edge_factory import CALLER, DUPLICATE, INGEST, EdgeFactory, repoint
 from vicw_ingest.versions.retirement import Retired, Retirement
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.edges import SOURCE_ITEM
@@ -24,6 +24,8 @@ def _is_derived(edge: Edge) -> bool:
 
     A duplicate's edge belongs to the version that it repeats, and to no other.
     """
+    if edge.type == "SUPERSEDES" and edge.created_by == CALLER:
+        return False  # a person said so of the items, whatever their version
     of_version = edge.type in _DERIVED_TYPES and SOURCE_ITEM not in edge.properties
     return of_version or edge.created_by == DUPLICATE or edge.created_by.startswith(BRIDGE_RULES)
 
@@ -68,7 +70,7 @@ class History:
 
     async def _predecessor(self, version: Node) -> Node | None:
         edges = await self.transaction.edges([version.uid], ["SUPERSEDES"])
-        older = [edge.target for edge in edges if edge.source == version.uid]
+        older = [edge.target for edge in edges if edge.source == version.uid and edge.created_by == INGEST]
         return next(iter((await self.transaction.nodes(older)).values()), None)
 
     async def _set_end(self, version: Node, ends: datetime | None) -> None:

@@ -4,7 +4,8 @@ The person concerned ranks before other witnesses, and these before hearsay. A n
 differs from, unless the older ranks higher or the newer is hearsay; then both stay, with a CONTRADICTS edge. It
 decides only if it tells of the change itself; else both are found, the later first (docs/decisions/0059). It runs
 after everything else that a transaction stores, for each touched slot, and always from all live statements of the
-slot: after late, updated or retracted items the edges equal those of a fresh computation (docs/decisions/0059).
+slot: after late, updated or retracted items the edges equal those of a fresh computation (docs/decisions/0059). What
+a person has put in an item's place (``POST /supersede``) is compared in the same way, for each touched item.
 """
 
 from __future__ import annotations
@@ -14,18 +15,18 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from vicw_core.graph.edge_factory import EdgeFactory
+from vicw_core.graph.edge_factory import CALLER, EdgeFactory
 from vicw_ingest.plan.linking.attribute_claims import is_claim
 from vicw_ingest.versions.claim_comparison import ClaimedValue, agrees, are_readings, supersedes
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, chain_key
 from vicw_shared.model.edges import SOURCE_ITEM
 from vicw_shared.model.names import ATTRIBUTE
-from vicw_shared.model.supersession import CLAIM_RULE, STATED, decides
+from vicw_shared.model.supersession import CLAIM_RULE, STATED, UNTIL, decides
 from vicw_shared.ports import Direction, GraphTransaction
 
 _TYPES = ("SUPERSEDES", "CONTRADICTS", "SUPPORTS")
-_SLOT, _UNTIL = "slot", "until"
+_SLOT = "slot"
 _MAX_STATEMENTS = 200
 """Newest statements of a slot that are compared: older ones have been superseded, or are repeated all the time."""
 
@@ -54,8 +55,39 @@ class Supersession:
     now: datetime
 
     async def apply(self, touched: Collection[str]) -> set[str]:
-        """Compare the statements of the slots among ``touched`` nodes. Return the items whose passages changed."""
+        """Compare the statements of the slots among ``touched`` nodes, and date the items that a person replaced.
+
+        Returns the items whose passages changed.
+        """
         nodes = await self.transaction.nodes(sorted(touched))
+        hidden = [node for node in nodes.values() if node.content_hash is not None and node.superseded_at is not None]
+        return await self.date_items(hidden) | await self._compare_slots(nodes)
+
+    async def date_items(self, items: Iterable[Node]) -> set[str]:
+        """Set or clear the end of live items by what persons put in their place, and of what rests on these alone.
+
+        What was retracted as never true replaces nothing any more. Returns the items whose passages changed.
+        """
+        live = {item.uid: item for item in items if item.retired_at is None}
+        stated = stated_edges(await self.transaction.edges(list(live), ["SUPERSEDES"], Direction.IN) if live else [])
+        newer = await self.transaction.nodes(sorted({edge.source for edge in stated}))
+        ends: dict[str, list[datetime]] = {uid: [] for uid in live}
+        for edge in stated:
+            if newer[edge.source].retired_at is None or newer[edge.source].valid_to is not None:
+                ends[edge.target].append(datetime.fromisoformat(str(edge.properties[UNTIL])))
+        dated = [replace(item, superseded_at=min(ends[uid], default=None)) for uid, item in live.items()]
+        changed = [item for item in dated if item.superseded_at != live[item.uid].superseded_at]
+        if not changed:
+            return set()
+        await self.transaction.put_nodes(changed)
+        uids = [item.uid for item in changed]
+        proofs = await self.transaction.edges(uids, ["EVIDENCED_BY"], Direction.OUT)
+        passages = await self.transaction.nodes(sorted({proof.target for proof in proofs}))
+        await self.transaction.put_nodes(list(passages.values()))  # queues their payloads
+        stating = await self.transaction.edges(list(passages), ["EVIDENCED_BY"], Direction.IN)
+        return {*uids, *await self._update_ends({edge.source for edge in stating} - set(uids))}
+
+    async def _compare_slots(self, nodes: Mapping[str, Node]) -> set[str]:
         slots = sorted(node.uid for node in nodes.values() if node.subtype == ATTRIBUTE)
         mentions = await self.transaction.edges(slots, ["MENTIONS"], Direction.IN) if slots else []
         claims = [edge for edge in mentions if is_claim(edge)]
@@ -109,7 +141,7 @@ class Supersession:
     def _edge(self, edge_type: str, slot: str, new: _Statement, old: _Statement) -> Edge:
         properties: dict[str, object] = {_SLOT: slot}
         if edge_type == "SUPERSEDES":
-            properties[_UNTIL] = _until(new, old).isoformat()
+            properties[UNTIL] = _until(new, old).isoformat()
             properties |= {STATED: True} if new.claim.now else {}
         item, uids = new.item.uid, (new.statement.uid, old.statement.uid)
         return EdgeFactory(self.registry, self.now).edge(
@@ -123,7 +155,7 @@ class Supersession:
         """
         ends, decided = await self._ends(sorted(changed)), await self._ends(sorted(changed), only=decides)
         nodes = await self.transaction.nodes(sorted(changed))
-        live = [node for node in nodes.values() if node.retired_at is None]
+        live = [node for node in nodes.values() if node.is_statement and node.retired_at is None]
         dated = {node.uid: replace(node, valid_to=ends[node.uid], superseded_at=decided[node.uid]) for node in live}
         proofs = await self.transaction.edges(list(dated), ["EVIDENCED_BY"], Direction.OUT)
         proving = await self.transaction.nodes(sorted({proof.target for proof in proofs}))
@@ -131,6 +163,9 @@ class Supersession:
         proven = await self.transaction.edges(list(passages), ["EVIDENCED_BY"], Direction.IN)
         events = await self.transaction.nodes(sorted({edge.source for edge in proven})) | dated
         proving_events: dict[str, list[Node]] = {uid: [] for uid in passages}
+        owners = {edge.target: events[edge.source] for edge in proven if events[edge.source].content_hash is not None}
+        dated = await self._with_owners(dated, proofs, owners)
+        events |= dated
         for edge in proven:
             if events[edge.source].is_statement and events[edge.source].retired_at is None:
                 proving_events[edge.target].append(events[edge.source])
@@ -144,6 +179,19 @@ class Supersession:
         ]
         await self.transaction.put_nodes([*dated.values(), *dated_passages])
         return {edge.source for edge in proven if events[edge.source].content_hash is not None}
+
+    async def _with_owners(
+        self, statements: Mapping[str, Node], proofs: Iterable[Edge], owners: Mapping[str, Node]
+    ) -> dict[str, Node]:
+        """Return the statements; one whose items were all replaced by a person ends with the last of them."""
+        ends: dict[str, list[datetime | None]] = defaultdict(list)
+        for proof in proofs:
+            if proof.target in owners:
+                ends[proof.source].append(owners[proof.target].superseded_at)
+        return {
+            uid: replace(one, superseded_at=_earliest([one.superseded_at, _latest_end(ends[uid])]))
+            for uid, one in statements.items()
+        }
 
     async def _ends(
         self, statements: Sequence[str], only: Callable[[Edge], bool] = lambda edge: True
@@ -162,7 +210,7 @@ class Supersession:
         for edge in await self.transaction.edges(statements, ["SUPERSEDES"], Direction.IN):
             if edge.created_by == CLAIM_RULE and only(edge):
                 claim = claim_of[edge.target, str(edge.properties[_SLOT])]
-                claims[edge.target][claim] = datetime.fromisoformat(str(edge.properties[_UNTIL]))
+                claims[edge.target][claim] = datetime.fromisoformat(str(edge.properties[UNTIL]))
         return {uid: _latest_end(list(claims[uid].values())) for uid in statements}
 
 
@@ -184,6 +232,15 @@ def _until(new: _Statement, old: _Statement) -> datetime:
     start, old_time = new.statement.timestamp, old.item.timestamp
     new_time = new.item.timestamp or new.item.created_at
     return start if start is not None and (old_time is None or start > old_time) else new_time
+
+
+def stated_edges(edges: Iterable[Edge]) -> list[Edge]:
+    """Return those SUPERSEDES edges that a person stated between two items."""
+    return [edge for edge in edges if edge.created_by == CALLER]
+
+
+def _earliest(ends: Iterable[datetime | None]) -> datetime | None:
+    return min((end for end in ends if end is not None), default=None)
 
 
 def _latest_end(ends: Sequence[datetime | None]) -> datetime | None:

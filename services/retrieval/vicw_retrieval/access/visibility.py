@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 
+from vicw_retrieval.access.item_filter import passing_filter
 from vicw_retrieval.access.scope import holds_in_scope, is_named, may_see
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.edges import SOURCE_ITEM, EdgeRegistry
@@ -225,8 +226,10 @@ _MAX_TAGS = 200
 
 
 async def filter_results(graph: GraphStore, scope: Scope, items: Sequence[Node]) -> list[Node]:
-    """Keep the items whose passage holds at the time of ``scope`` and that have its domain and tags."""
+    """Keep the items whose passage holds at the time of ``scope``, with its domain and tags, that pass its filter."""
     kept = [n for n in items if n.qdrant_id is not None and (scope.domains is None or n.domain in scope.domains)]
+    passing = await passing_filter(graph, scope, [node.uid for node in kept])
+    kept = [node for node in kept if node.uid in passing]
     # An item may hold although its text was replaced: only its passage shows this.
     passages = await graph.nodes(scope.tenant, [node.qdrant_id for node in kept if node.qdrant_id is not None])
     kept = [n for n in kept if n.qdrant_id in passages and holds_in_scope(scope, passages[n.qdrant_id])]

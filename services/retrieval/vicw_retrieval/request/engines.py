@@ -16,6 +16,7 @@ from vicw_retrieval.access.visibility import spread_of
 from vicw_shared.errors import UnavailableError
 from vicw_shared.model import Node
 from vicw_shared.ports import GraphStore, ItemRef, NameQuery, Neighbour, Spread, WeightedNeighbour
+from vicw_shared.ports.item_filter import ItemCondition
 
 _OF_EXTRAS = 0.75
 
@@ -204,6 +205,7 @@ class _CachedGraph:
         self._nodes: dict[tuple[str, str], Node] = {}
         self._texts: dict[tuple[str, str], str] = {}
         self._owners: dict[tuple[str, str], ItemRef] = {}
+        self._passing: dict[tuple[str, ItemCondition], dict[str, bool]] = {}
         self._names: dict[tuple[str, tuple[str, ...] | None, NameQuery], dict[str, list[Node]]] = {}
         self._hops = _Hops[Neighbour](lambda one: (-one.edge.weight, one.edge.created_at, one.edge.id))
         self._leads = _Hops[WeightedNeighbour](lambda one: (-one.weight, one.uid))
@@ -230,6 +232,17 @@ class _CachedGraph:
             read = await self._graph.owners(tenant, lacking)
             self._owners |= {(tenant, uid): item for uid, item in read.items()}
         return _select(self._owners, tenant, unique)
+
+    async def passing_items(
+        self, tenant: str, condition: ItemCondition, limit: int, *, among: Sequence[str] | None = None
+    ) -> list[str]:
+        if among is None:
+            return await self._graph.passing_items(tenant, condition, limit)
+        known = self._passing.setdefault((tenant, condition), {})
+        if lacking := [uid for uid in dict.fromkeys(among) if uid not in known]:
+            passing = set(await self._graph.passing_items(tenant, condition, len(lacking), among=lacking))
+            known |= {uid: uid in passing for uid in lacking}
+        return [uid for uid in dict.fromkeys(among) if known[uid]][:limit]
 
     async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
         unique, spreads = list(dict.fromkeys(uids)), list(dict.fromkeys(spreads))

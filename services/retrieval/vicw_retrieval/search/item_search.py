@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
+from vicw_retrieval.access.item_filter import passing_filter
 from vicw_retrieval.access.scope import holds_in_scope
 from vicw_retrieval.channels.dense import ChannelHits, QueryEmbedder, QueryVector, StatementScores, search_dense
 from vicw_retrieval.channels.runner import run_channels, search_bm25, search_fulltext, seeds_of, valid_hits
@@ -326,7 +327,10 @@ class ItemSearch:
     async def _group(self, fused: Mapping[str, float], passages: Sequence[str], scope: Scope) -> list[Candidate]:
         owners = await self.ports.graph.owners(scope.tenant, passages)
         # The filters saw the payload, which may lag a moment behind the graph.
-        current = {passage: item for passage, item in owners.items() if holds_in_scope(scope, item)}
+        passing = await passing_filter(self.ports.graph, scope, [item.uid for item in owners.values()])
+        current = {
+            passage: item for passage, item in owners.items() if item.uid in passing and holds_in_scope(scope, item)
+        }
         return group({passage: fused[passage] for passage in passages}, current)
 
     async def _score_sources(self, candidates: Sequence[Candidate], wave: Wave, last: _Scores) -> Wave:

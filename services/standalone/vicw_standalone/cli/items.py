@@ -19,6 +19,7 @@ from vicw_shared.model.item_order import ItemOrder
 from vicw_shared.uids import is_uid
 from vicw_shared.wire.items import ItemDetails, ListedItem
 from vicw_standalone.cli.retract import retract
+from vicw_standalone.terminal.json_option import read_object
 from vicw_standalone.terminal.server_client import UrlOption, server
 
 _PAGE = 200
@@ -108,7 +109,7 @@ def edit(
     url: UrlOption = None,
 ) -> None:
     """Change single fields of an item; the others stay."""
-    fields = _read_object(sys.stdin.read() if patch == "-" else patch, "the new values")
+    fields = read_object(sys.stdin.read() if patch == "-" else patch, "the new values")
     if wrong := fields.keys() & {"context", "id", "if_match"}:
         fail(f"{min(wrong)} cannot be changed", code=2)
     with server(url) as client:
@@ -117,6 +118,28 @@ def edit(
         else:
             changed = client.patch(_uid(item), if_match=if_version, **fields)
     out.print(f"{changed.item.status.value}: version {changed.version}, uid {changed.item.uid}", markup=False)
+
+
+@app.command()
+def supersede(
+    new: Annotated[str, typer.Argument(help="The item that holds: its uid; with --context also your id.")],
+    old: Annotated[str, typer.Argument(help="The item that it replaces.")],
+    context: Annotated[str | None, typer.Option(help="Context of the items, if they are named by your ids.")] = None,
+    at: Annotated[
+        datetime | None,
+        typer.Option(help="Since when the new one holds, in UTC. \\[default: the time of the new item]"),
+    ] = None,
+    undo: Annotated[bool, typer.Option("--undo", help="Take it back: the old item holds again.")] = False,
+    url: UrlOption = None,
+) -> None:
+    """State that an item replaces another, which is past from then on."""
+    new, old = (new, old) if context is not None else (_uid(new), _uid(old))
+    with server(url) as client:
+        answer = client.supersede(
+            context=context, new=new, old=old, at=at.replace(tzinfo=UTC) if at is not None else None, undo=undo
+        )
+    until = f"past since {format_minute(answer.superseded_at, UTC)}" if answer.superseded_at else "holds"
+    out.print(f"{harmless(old)}: {until}{'' if answer.changed else ', as before'}", markup=False)
 
 
 def _items(client: VicwClient, query: Mapping[str, Any]) -> Iterator[ListedItem]:
@@ -139,17 +162,7 @@ def _uid(item: str) -> str:
 
 
 def _read_filter(text: str | None) -> dict[str, Any] | None:
-    return _read_object(text, "--filter") if text is not None else None
-
-
-def _read_object(text: str, what: str) -> dict[str, Any]:
-    try:
-        value = json.loads(text)
-    except ValueError as error:
-        fail(f"{what}: no JSON: {error}", code=2)
-    if not isinstance(value, dict):
-        fail(f"{what}: no JSON object", code=2)
-    return value
+    return read_object(text, "--filter") if text is not None else None
 
 
 def _print_list(items: list[ListedItem], *, with_context: bool) -> None:

@@ -18,6 +18,7 @@ from rich.markup import escape
 
 from vicw_runtime.console import err, harmless, out
 from vicw_shared.clock import format_minute
+from vicw_standalone.terminal.json_option import read_object
 from vicw_standalone.terminal.one_request import post
 from vicw_standalone.terminal.server_client import UrlOption, server
 
@@ -40,6 +41,10 @@ def retrieve(
         float, typer.Option(help="Leave out results less likely to be evidence than this, 0 to 1.", min=0, max=1)
     ] = 0.0,
     tag: Annotated[list[str] | None, typer.Option(help="Results must have this tag; may be repeated.")] = None,
+    filter_: Annotated[
+        str | None,
+        typer.Option("--filter", help='A filter as JSON, such as \'{"metadata.house": {"gte": 3}}\'.', metavar="JSON"),
+    ] = None,
     chars: Annotated[
         int | None, typer.Option(help="Budget of the answer's text, in characters. \\[default: 8000]", min=1)
     ] = None,
@@ -60,6 +65,7 @@ def retrieve(
         "limit": limit,
         "tags": {"all": tag or []},
         "budget": {"chars": chars, "tokens": tokens},
+        **({"filter": read_object(filter_, "--filter")} if filter_ is not None else {}),
         **({"timezone": timezone} if timezone else {}),
         **({"min_relevance": min_relevance} if min_relevance else {}),
     }
@@ -74,7 +80,8 @@ def retrieve(
     else:
         _print_answer(answer, ZoneInfo(timezone) if timezone else UTC)
     if not answer["results"]:
-        err.print(_nothing_found(context=[context], domain=[domain], tag=tag or []), markup=False)
+        named = _nothing_found(context=[context], domain=[domain], tag=tag or [], filter=[filter_])
+        err.print(named, markup=False)
 
 
 def _nothing_found(**filters: Sequence[str | None]) -> str:

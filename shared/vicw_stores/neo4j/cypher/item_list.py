@@ -67,6 +67,25 @@ def page(order: ItemOrder, fixed: int, condition: str, *, of_context: bool, star
 
 
 @lru_cache(256)
+def passing(condition: str, *, among: bool, of_contexts: bool) -> str:
+    """Return the uids of items for which a condition holds: ``among`` some, else of a few contexts, or of all."""
+    if among:
+        name, where = "uid", "i.uid IN $among AND i.content_hash IS NOT NULL"
+    else:
+        name = ", ".join(columns(ItemOrder.ARRIVAL, of_context=of_contexts))
+        within = " AND i.listed_in IN $listed_in" if of_contexts else ""
+        where = (
+            f"i.listed IN $listed{within} AND i.created_at IS NOT NULL AND i.arrival_key IS NOT NULL "
+            "AND i.uid IS NOT NULL"
+        )
+    branches = " UNION ALL ".join(
+        f"MATCH (i:{label}) {seek('i', label, name)} WHERE {where} AND {condition} RETURN i.uid AS uid LIMIT $limit"
+        for label in LABELS
+    )
+    return f"CALL () {{ {branches} }} RETURN uid LIMIT $limit"
+
+
+@lru_cache(256)
 def context_parts(condition: str) -> str:
     """Return the counts of the live items by context, domain and label."""
     hint = ", ".join(columns(ItemOrder.TOLD, of_context=False))

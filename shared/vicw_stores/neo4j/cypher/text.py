@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from vicw_shared.ports import Scope
 from vicw_stores.conditions import After, AnyOf, Condition, Group, Is, Until, scope_conditions
+from vicw_stores.neo4j.cypher.item_filter import Bindings, condition_of
 from vicw_stores.neo4j.cypher.parts import seek
 
 INDEX = "vicw_words"
@@ -53,11 +54,13 @@ def inside(scope: Scope) -> tuple[str, dict[str, object]]:
 
     Tags and ABOUT are evaluated on the item's edges.
     """
-    values: dict[str, object] = {"tenant": scope.tenant}
-    return (
-        f"i.content_hash IS NOT NULL AND i.tenant = $tenant AND {scope_condition(scope_conditions(scope), values)}",
-        values,
+    values = Bindings(tenant=scope.tenant)
+    condition = (
+        f"i.content_hash IS NOT NULL AND i.tenant = $tenant AND {scope_condition(scope_conditions(scope), values)}"
     )
+    if scope.condition is not None and scope.items is None:
+        condition += f" AND ({condition_of(scope.condition, values)})"
+    return condition, values
 
 
 def _has_name(node: str, names: str) -> str:
@@ -83,6 +86,8 @@ def scope_condition(condition: Condition, values: dict[str, object]) -> str:  # 
         case AnyOf("about", names):
             subjects = bound(list(names))
             return f"EXISTS {{ (i)-[:ABOUT]->(p) WHERE {_has_name('p', subjects)} OR p.uid IN {subjects} }}"
+        case AnyOf("item", uids):
+            return f"i.uid IN {bound(list(uids))}"
         case AnyOf(field, names):
             return f"coalesce(i.{field} IN {bound(list(names))}, false)"
         # Compared by whole milliseconds, as in the vector stores' payloads, so that both find the same.
