@@ -107,6 +107,8 @@ def scope_conditions(scope: Scope) -> Group:
         must_not.append(AnyOf("subtype", scope.subtypes_none))
     if scope.items is not None:
         must.append(items_condition(scope.items))
+    if scope.without:
+        must_not.append(items_condition(scope.without))
     if scope.tags_any:
         must.append(AnyOf("tags", scope.tags_any))
     must += [Is("tags", tag) for tag in scope.tags_all]

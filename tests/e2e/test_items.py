@@ -155,7 +155,7 @@ def test_wrong_questions_name_the_field_and_the_fix(http: httpx.Client) -> None:
     assert refused(http, limit=1001)[0][0] == "limit"
     assert refused(http, ordre="told")[0][0] == "ordre"
     cursor = listed(http, limit=2)["next"]
-    assert refused(http, context="Other", cursor=cursor)[0][1].startswith("belongs to another listing")
+    assert refused(http, context="Other", cursor=cursor)[0][1].startswith("belongs to another request")
     assert refused(http, context=CONTEXT, cursor=cursor, order="arrival")[0][0] == "cursor"
     assert refused(http, context=CONTEXT, cursor="nonsense")[0] == ("cursor", "is no cursor")
 

@@ -15,6 +15,7 @@ import structlog
 from prometheus_client import Counter, Histogram
 
 from vicw_core.filters.compiler import compile_filter
+from vicw_core.filters.plain import plain_conditions
 from vicw_core.language.times.date_order import shown_order
 from vicw_retrieval.access.scope import scope_of
 from vicw_retrieval.access.viewer_identity import with_viewer_identities
@@ -24,6 +25,7 @@ from vicw_retrieval.refine.pipeline import TIME, RefinedItems, refine
 from vicw_retrieval.relevance.judge import Relevance, judge, relevance_line
 from vicw_retrieval.relevance.word_share import covered_share
 from vicw_retrieval.request.engines import Deadline, bounded, cached_graph
+from vicw_retrieval.request.pages import Page
 from vicw_retrieval.request.payload_fallback import payload_graph
 from vicw_retrieval.request.stages import StageRun, name_sizes, require_within_limits
 from vicw_retrieval.search.filtered_search import filtered
@@ -40,6 +42,7 @@ from vicw_retrieval.temporal.query_analyzer import TimeAnalysis, analyse_time
 from vicw_shared.clock import in_zone, now
 from vicw_shared.errors import OverloadedError, UnavailableError
 from vicw_shared.ports import Audience, Scope
+from vicw_shared.ports.item_filter import AllOf, ItemCondition
 from vicw_shared.settings import LimitSettings
 from vicw_shared.settings.concerns import DAY_FIRST
 from vicw_shared.wire.answer_format import PENDING_LINE
@@ -63,35 +66,35 @@ async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts)
     about another time or with a filter.
     """
     _check(request, ports.limits)
-    scope = scope_of(request, tenant, now())
-    if request.filter is not None:
-        scope = replace(scope, condition=compile_filter(request.filter, ports.limits))
+    page = Page.of(request, tenant, ports.limits)
+    request = page.request(request)
+    scope = replace(scope_of(request, tenant, now()), condition=_condition(request, ports.limits), without=page.shown)
     initial_ports, ports = ports, _ports_of(request, ports)
     if not ports.outage.is_open():
         try:
             try:
-                answer = await _answer(request, scope, ports, again=True)
+                answer = await _answer(request, scope, page, ports, again=True)
             except MovedError:
-                answer = await _answer(request, scope, _ports_of(request, initial_ports, ports.deadline))
+                answer = await _answer(request, scope, page, _ports_of(request, initial_ports, ports.deadline))
             ports.outage.record_success()
             return answer
         except (UnavailableError, OverloadedError) as error:
             if error.dependency != "graph" or ports.words is not None:
                 raise
-            if request.filter is not None:
+            if scope.condition is not None:
                 raise  # a filter that takes too long says nothing of the graph: other questions are to ask it
             if isinstance(error, UnavailableError):
                 ports.outage.record_failure()
             elif _is_time_travel(request):
                 raise
             _log.warning("the graph does not answer; answering from the vectors alone", error=error.detail)
-    if request.filter is not None:
+    if scope.condition is not None:
         raise UnavailableError("graph", "is down, and only it knows which items pass a filter")
     if _is_time_travel(request):
         raise UnavailableError("graph", "is down, and only it knows what was true or known at another time")
     public = Audience(context=request.viewer.context if request.viewer is not None else None)
     without_graph = replace(ports, graph=payload_graph(ports.vectors), outbox=None)
-    return await _answer(request, replace(scope, audience=public), without_graph, degraded=("graph",))
+    return await _answer(request, replace(scope, audience=public), page, without_graph, degraded=("graph",))
 
 
 def _ports_of(request: RetrieveRequest, ports: RetrievalPorts, deadline: Deadline | None = None) -> RetrievalPorts:
@@ -110,6 +113,15 @@ def _ports_of(request: RetrieveRequest, ports: RetrievalPorts, deadline: Deadlin
     return replace(ports, graph=graph, words=words, vectors=vectors, outbox=outbox, deadline=deadline)
 
 
+def _condition(request: RetrieveRequest, limits: LimitSettings) -> ItemCondition | None:
+    """Return what an item has to pass: the conditions of the request itself, and its filter; None without any."""
+    plain = plain_conditions(request, limits, "", metadata=request.metadata)
+    chosen = compile_filter(request.filter, limits) if request.filter is not None else None
+    if plain is None or chosen is None:
+        return plain or chosen
+    return AllOf((plain, chosen))
+
+
 def _is_time_travel(request: RetrieveRequest) -> bool:
     return request.as_of is not None or request.known_at is not None
 
@@ -117,6 +129,7 @@ def _is_time_travel(request: RetrieveRequest) -> bool:
 async def _answer(
     request: RetrieveRequest,
     scope: Scope,
+    page: Page,
     ports: RetrievalPorts,
     *,
     degraded: tuple[str, ...] = (),
@@ -136,14 +149,16 @@ async def _answer(
             set_order = DAY_FIRST.get(ports.settings.date_order)
             day_first = await shown_order(ports.graph, scope.tenant, [request.query], set_order, asked_at.year)
             time = analyse_time(request.query, asked_at, day_first=day_first)
-    found = await find_items(request, scope, time, ports, stages)
+    found = await find_items(request, scope, time, ports, stages, more=page.parts)
     refined = await refine(request, scope, found, time, ports, stages)
     judged = await _judge(request, found, refined, ports, stages)
     if refined.is_profile:
         judged = judged.sure_of({one.key for one in refined.top if PROFILE in one.boosts})
     top = judged.least(refined.top, request.min_relevance)
     expanded = await expand_results(request, scope, top, refined.associates, ports, stages, again=again)
-    return await _synthesize(request, scope, found, refined, judged, expanded, ports, stages)
+    answer = await _synthesize(request, scope, found, refined, judged, expanded, ports, stages)
+    following = page.following(request.limit, top, found.decision)
+    return answer if following is None else answer.model_copy(update={"next": following})
 
 
 async def _judge(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from vicw_ingest.erasure.api import OPERATIONS as ERASURE
 from vicw_ingest.eviction.api import EVICT_ITEMS
 from vicw_ingest.expiry.api import EXPIRE_ITEMS
+from vicw_ingest.item_export.api import EXPORT_ITEMS
 from vicw_ingest.jobs.api import OPERATIONS as JOBS
 from vicw_runtime.keys.api import OPERATIONS as KEYS
 from vicw_runtime.operations.operation import AnyOperation
@@ -22,6 +23,7 @@ OPERATIONS: tuple[AnyOperation, ...] = (
     CHECK,
     RECONCILE,
     EXPIRE_ITEMS,
+    EXPORT_ITEMS,
     *ERASURE,
     EVICT_ITEMS,
     *MIRROR,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
+
+from pydantic import ValidationError
 
 from vicw_shared.clock import to_us
 from vicw_shared.domains import canonical
@@ -30,6 +32,7 @@ from vicw_shared.settings import LimitSettings
 from vicw_shared.text import fold_case
 from vicw_shared.uids import is_uid
 from vicw_shared.wire.filters import Filter, NumberMatch, TagsMatch, TextMatch, TimeMatch, ValueMatch
+from vicw_shared.wire.validation_errors import describe
 
 _NAMES = {
     "context": "context",
@@ -51,14 +54,31 @@ _KNOWN = {
 }
 
 
+def parse_filter(text: str, field: str = "filter") -> Filter:
+    """Return a filter that is sent as text. Raises InvalidInputError that names the place of a fault."""
+    try:
+        return Filter.model_validate_json(text)
+    except ValidationError as error:
+        problems: Sequence[FieldProblem] = describe(error.errors(), "")
+        raise InvalidInputError(
+            *(FieldProblem(f"{field}.{p.field}".rstrip("."), p.problem, p.fix) for p in problems)
+        ) from None
+
+
 def compile_filter(chosen: Filter, limits: LimitSettings, field: str = "filter") -> ItemCondition:
-    """Return the conditions of a filter; ``field`` is where it stands in the request.
+    """Return the conditions of a filter; ``field`` is where it stands in the request, "" for the request itself.
 
     Raises InvalidInputError for a filter over its limits, a label or a sensitivity that does not exist, and a prefix
     of a uid.
     """
     require_filter_within_limits(chosen, limits, field)
     return _conditions(chosen, field)
+
+
+def compile_in_context(chosen: Filter, limits: LimitSettings, context: str | None) -> ItemCondition:
+    """Return the conditions of a filter beside which a context may be named. Raises as ``compile_filter``."""
+    condition = compile_filter(chosen, limits)
+    return condition if context is None else AllOf((OneOf("context", (context,)), condition))
 
 
 def require_filter_within_limits(chosen: Filter, limits: LimitSettings, field: str = "filter") -> None:
@@ -75,7 +95,7 @@ def _conditions(chosen: Filter, place: str) -> ItemCondition:
     found: list[ItemCondition] = []
     for name, field in _NAMES.items():
         if (match := getattr(chosen, name)) is not None:
-            found += _name(name, field, match, f"{place}.{name}")
+            found += _name(name, field, match, f"{place}.{name}".lstrip("."))
     for name, field in _NUMBERS.items():
         if (numbers := getattr(chosen, name)) is not None:
             found += _number(field, numbers)

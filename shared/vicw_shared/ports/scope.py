@@ -29,7 +29,7 @@ class Scope:
     not None; an empty tuple matches no record. Items of ``subtypes_none`` are hidden. Tags are case-folded.
 
     ``condition`` has to hold for a record's item. ``items`` are then the uids of all items for which it does, if these
-    are few: vector stores know no other form of it.
+    are few: vector stores know no other form of it. Records of the items ``without`` (uids) do not match.
 
     With neither ``as_of`` nor ``known_at`` only live records match: not retired by ``now``, and not expired and still
     valid at ``asked_at``, the caller's now (default: ``now``). ``as_of`` matches records valid then, ``known_at``
@@ -49,6 +49,7 @@ class Scope:
     tags_none: tuple[str, ...] = ()
     condition: ItemCondition | None = None
     items: tuple[str, ...] | None = None
+    without: tuple[str, ...] = ()
     as_of: datetime | None = None
     known_at: datetime | None = None
     with_past: bool = False

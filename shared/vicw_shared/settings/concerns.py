@@ -110,6 +110,7 @@ class LimitSettings(BaseSettings):
     page_links: int = Field(5000, gt=0, description="Links of one page of a knowledge folder")
     query_chars: int = Field(50_000, gt=0, description="Characters in a query")
     results: int = Field(200, gt=0, description="Results of one retrieve request")
+    paged_results: int = Field(1000, gt=0, description="Results of all pages of one question")
     graph_nodes: int = Field(500, gt=0, description="Nodes in one answer of /graph")
     hops: int = Field(10, gt=0, description="Hops of one walk")
     budget_chars: int = Field(1_000_000, gt=0, description="Characters, or tokens, in the text of an answer")

@@ -14,7 +14,7 @@ _MAX_PAGE = 1000
 class AuditQuery(Message):
     """A page of the record of changes."""
 
-    after: Annotated[str, Field(max_length=100)] | None = Field(None, description="`next` of the page before")
+    after: Annotated[str, Field(max_length=200)] | None = Field(None, description="`next` of the page before")
     limit: Annotated[int, Field(ge=1, le=_MAX_PAGE)] = Field(100, description="Number of records")
 
 

@@ -132,6 +132,7 @@ def _tags(value: Any) -> Any:
 Name = Annotated[TextMatch, BeforeValidator(_value_is_eq, json_schema_input_type=RawText | TextMatch)]
 Importance = Annotated[NumberMatch, BeforeValidator(_value_is_eq, json_schema_input_type=Number | NumberMatch)]
 Tags = Annotated[TagsMatch, BeforeValidator(_tags, json_schema_input_type=RawText | tuple[RawText, ...] | TagsMatch)]
+MetadataKey = Annotated[RawText, Field(min_length=1)]
 Value = Annotated[ValueMatch, BeforeValidator(_value_is_eq, json_schema_input_type=Scalar | ValueMatch)]
 
 _EXAMPLE: JsonDict = {

@@ -8,17 +8,21 @@ from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
 from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt, Timestamp
+from vicw_shared.wire.filters import Filter
 
 _EXAMPLE: JsonDict = {"items": ["c3-p7"], "context": "Fantasy Novel", "dry_run": True}
 
 
 class EraseRequest(Message):
-    """What to erase for good: ``items``, a ``user``, a ``person``, a whole ``context``, or all of the tenant."""
+    """What to erase for good: ``items``, what passes a ``filter``, a ``user``, a ``person``, a ``context``, or all."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
     items: Annotated[tuple[Id, ...], Field(min_length=1)] | None = Field(
         None, description="Your ids, or uids, of items: they go with all their versions"
+    )
+    filter: Filter | None = Field(
+        None, description="Items of which the latest version passes it, also retracted ones: they go with all versions"
     )
     user: Id | None = Field(None, description="Your id of a user: what the user and that person said or is about them")
     person: Id | None = Field(None, description="Name, or uid, of a person: what the person said or is about them")
@@ -26,7 +30,9 @@ class EraseRequest(Message):
         None, description="Alone: this context with everything in it. Beside another field: only inside it"
     )
     all: StrictBool = Field(
-        False, description="Needed to erase all contexts: alone, or with `context` if there is no other one"
+        False,
+        description="Needed to erase all contexts: alone, with `context` if there is no other one, or with a `filter` "
+        "that every item passes",
     )
     everywhere: StrictBool = Field(False, description="With `person`: the name is the same person in every context")
     mentions: StrictBool = Field(False, description="With `person` or `user`: also items of others that mention them")

@@ -10,6 +10,7 @@ from pydantic.config import JsonDict
 from vicw_shared.model import Label, Sensitivity
 from vicw_shared.model.item_order import ItemOrder
 from vicw_shared.wire.base import Id, Message, RawText, Timestamp
+from vicw_shared.wire.plain_conditions import PlainConditions
 from vicw_shared.wire.retrieve import GraphEdge
 
 MAX_PAGE = 1000
@@ -23,22 +24,14 @@ class ViewerQuery(Message):
     viewer_context: Id | None = Field(None, description="The viewer's own context")
 
 
-class ItemsQuery(ViewerQuery):
+class ItemsQuery(ViewerQuery, PlainConditions):
     """Which items are listed, and in which order. All conditions must hold."""
 
     filter: str | None = Field(None, description="A filter as JSON, for what the other parameters cannot say")
     context: Id | None = None
     id: Id | None = Field(None, description="Your id of an item of `context`: the answer is that item, whole")
     domain: Id | None = None
-    label: Id | None = Field(None, description="Event or Entity")
-    subtype: Id | None = None
-    speaker: Id | None = None
-    user: Id | None = Field(None, description="Your id of the speaking user")
-    flow: Id | None = None
-    source: Id | None = None
     tag: tuple[Id, ...] = Field((), description="Has all of these tags")
-    since: Timestamp | None = Field(None, description="Told then or later")
-    until: Timestamp | None = Field(None, description="Told before then")
     order: ItemOrder = Field(
         ItemOrder.TOLD,
         description="`told`: by timestamp, without one by arrival; `happened`: by the timestamp that its caller gave; "

@@ -9,12 +9,16 @@ from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
 from vicw_shared.wire.base import Id, Message, RawText, StrictBool, StrictInt, Timestamp
+from vicw_shared.wire.filters import Filter
 
 _EXAMPLE: JsonDict = {"context": "Fantasy Novel", "ids": ["c3-p7", "c3-p8"]}
 
 
 class RetractRequest(Message):
-    """Items to retract, with all data that depends on them alone: ``ids`` of a context, ``uids``, or both."""
+    """Items to retract, with all data that depends on them alone: ``ids`` of a context, ``uids``, or both.
+
+    Or a ``filter``: a request retracts at most as many as it may name, and the same request again goes on.
+    """
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
@@ -27,6 +31,8 @@ class RetractRequest(Message):
     uids: Annotated[tuple[Id, ...], Field(min_length=1)] = Field(
         (), description="Uids of the items, as POST /ingest returned them; that of any version names the item"
     )
+    filter: Filter | None = Field(None, description="Instead: all live items that pass it; with `context` only there")
+    all: StrictBool = Field(False, description="Needed for a `filter` without a condition, if there is no `context`")
     dry_run: StrictBool = Field(False, description="Change nothing; the answer says what would become of each item")
     ended_at: Timestamp | None = Field(
         None,
@@ -59,5 +65,9 @@ class RetractResponse(Message):
     items: tuple[RetractedItem, ...]
     counts: dict[RetractedStatus, StrictInt] = Field(
         default_factory=dict, description="Number of different items by status; unknown ones by what was given"
+    )
+    selected: StrictInt | None = Field(
+        None,
+        description="With a `filter`, the number of items that passed it; if it is more than `items`, send it again",
     )
     dry_run: StrictBool = Field(False, description="Nothing was changed: this is what would become of the items")

@@ -14,8 +14,9 @@ from vicw_shared.model import Label, Sensitivity
 from vicw_shared.wire.answer_format import Budget, Template
 from vicw_shared.wire.base import Id, Message, Prose, StrictBool, StrictInt, Timestamp, TimeZone, Unit, ZonedTimestamp
 from vicw_shared.wire.explanation import Explanation
-from vicw_shared.wire.filters import Filter
+from vicw_shared.wire.filters import Filter, MetadataKey, Value
 from vicw_shared.wire.named_time import NamedTime
+from vicw_shared.wire.plain_conditions import PlainConditions
 from vicw_shared.wire.statement_change import StatementChange
 
 
@@ -61,8 +62,8 @@ _EXAMPLE: JsonDict = {
 }
 
 
-class RetrieveRequest(Message):
-    """A question."""
+class RetrieveRequest(PlainConditions):
+    """A question, and conditions on its results."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
@@ -73,7 +74,10 @@ class RetrieveRequest(Message):
     min_relevance: Unit = Field(0.0, description="Leave out results whose `relevance` is lower; 0 leaves out none")
     viewer: Viewer | None = None
     tags: TagFilter = TagFilter()
-    filter: Filter | None = Field(None, description="Results are only items that pass it; null: all")
+    metadata: dict[MetadataKey, Value] = Field(
+        default_factory=dict, description="Conditions on keys of the metadata: each a value, or operators"
+    )
+    filter: Filter | None = Field(None, description="A filter, for what the other fields cannot say")
     as_of: Timestamp | None = Field(None, description="What was true then")
     known_at: Timestamp | None = Field(None, description="What was known then")
     query_time: ZonedTimestamp | None = Field(
@@ -93,6 +97,9 @@ class RetrieveRequest(Message):
     budget: Budget = Budget()
     template: Template = Template()
     explain: StrictBool = False
+    cursor: Id | None = Field(
+        None, description="The `next` of the page before; beside it only `limit` and what forms the answer may change"
+    )
 
     @property
     def zone(self) -> tzinfo:
@@ -301,6 +308,9 @@ class RetrieveResponse(Message):
 
     intent: Intent
     results: tuple[Result, ...]
+    next: str | None = Field(
+        None, description="The `cursor` of the next page: the best results among those not shown yet; null at the end"
+    )
     relevance: float = Field(
         0.0,
         description="In [0, 1], comparable between answers: how likely the results hold evidence for the question. "

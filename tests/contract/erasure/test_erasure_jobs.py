@@ -18,6 +18,7 @@ from vicw_ingest.erasure.service import Forgetting
 from vicw_shared.errors import MissingRecordError
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.progress import Progress, silent
+from vicw_shared.settings import LimitSettings
 from vicw_shared.wire.forget import EraseRequest, Erasure
 
 TEXT = "Philippa Montgomery hid the violin behind the organ pipes."
@@ -50,7 +51,7 @@ class Erasing:
 
     async def begin(self, tenant: str = "t", **fields: object) -> Erasure:
         request = EraseRequest.model_validate({"wait": False, **fields})
-        return await erase(request, tenant, self.jobs, max_items=10, wait_seconds=0)
+        return await erase(request, tenant, self.jobs, limits=LimitSettings(items=10), wait_seconds=0)
 
 
 @pytest.fixture
@@ -74,6 +75,9 @@ async def left(side: Side, tenant: str) -> set[str]:
         ({"context": LETTERS}, {"hall"}),
         ({"user": "philippa-montgomery"}, set()),
         ({"user": "philippa-montgomery", "context": "hall"}, {LETTERS}),
+        ({"filter": {"speaker": "Philippa Montgomery", "context": "hall"}}, {LETTERS}),
+        ({"filter": {"id": "v"}, "context": "hall"}, {LETTERS}),
+        ({"filter": {"user": "philippa-montgomery"}, "all": True}, set()),
         ({"all": True}, set()),
     ],
     ids=str,

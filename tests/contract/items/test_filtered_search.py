@@ -136,7 +136,7 @@ async def test_what_passes_is_found_below_all_hits_that_one_search_has(
     side: Side, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where the vectors' hits end before enough pass, those that pass are searched, in parts."""
-    monkeypatch.setattr(filtered_search, "_MOST", 7)
+    monkeypatch.setattr(filtered_search, "MOST", 7)
     crowd = [{"id": f"c{n}", "text": f"The harbour at dawn, harbour {n}"} for n in range(60)]
     few = [{"id": f"f{n}", "text": f"Quite another matter, {_SUBJECTS[n % 8]} {n * 31}"} for n in range(20)]
     await side.ingest({"context": "c", "items": [*crowd, *few]}, "t", None)

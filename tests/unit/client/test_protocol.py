@@ -137,6 +137,31 @@ def test_patch_sends_nulls_and_the_version_it_is_for(
         call(handler, "patch", *given, **named, if_match=1)
 
 
+def test_questions_and_changes_are_sent_with_typed_filters_and_cursors(call: Call) -> None:
+    seen: list[tuple[str, Any]] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        seen.append((request.url.path, json.loads(request.content)))
+        if request.url.path == "/items/retract":
+            return httpx.Response(200, json={"context": None, "items": [], "selected": 3, "dry_run": True})
+        return httpx.Response(404, json={"type": "t", "title": "t", "status": 404, "detail": "No item passes"})
+
+    chosen = Filter.model_validate({"not": {"tags": "draft"}, "speaker": {"in": ["Ana"]}})
+    sent = {"not": {"tags": {"any": ["draft"]}}, "speaker": {"in": ["Ana"]}}
+    assert call(handler, "retract", filter=chosen, dry_run=True).selected == 3
+    for name, fields in (("forget", {"filter": chosen, "all": True}), ("retrieve", {"query": "q", "cursor": "c"})):
+        with pytest.raises(NotFoundError):
+            call(handler, name, **fields)
+    with pytest.raises(NotFoundError):
+        call(handler, "retrieve", query="q", metadata={"house": 3}, since=datetime(2026, 1, 19, 10, tzinfo=UTC))
+    assert seen == [
+        ("/items/retract", {"filter": sent, "dry_run": True}),
+        ("/forget", {"filter": sent, "all": True}),
+        ("/retrieve", {"query": "q", "cursor": "c"}),
+        ("/retrieve", {"query": "q", "metadata": {"house": {"eq": 3}}, "since": "2026-01-19T10:00:00Z"}),
+    ]
+
+
 def test_items_and_contexts_are_asked_with_typed_filters(call: Call) -> None:
     seen: list[str] = []
     item = {
@@ -161,7 +186,7 @@ def test_items_and_contexts_are_asked_with_typed_filters(call: Call) -> None:
     assert call(handler, "contexts", prefix="c").next == "d"
     assert seen == [
         '/items?filter={"metadata.house":{"gte":3}}&tag=a&tag=b&limit=5',
-        '/items?filter={"not":{"tags":{"any":["draft"]}}}&since=2026-01-19T10:00:00Z',
+        '/items?since=2026-01-19T10:00:00Z&filter={"not":{"tags":{"any":["draft"]}}}',
         "/items?context=c & d&id=a#1",
         "/contexts?prefix=c",
     ]

@@ -151,6 +151,45 @@ def test_retrieve_sends_the_filter_and_names_it_if_nothing_passes(server: Server
         assert (refused.exit_code, f"--filter: {problem}" in refused.stderr) == (2, True)
 
 
+def test_retrieve_sends_conditions_and_the_cursor(server: Server, vicw: Vicw) -> None:
+    server.answer = httpx.Response(200, json=NOTHING)
+    window = ("--since", "2026-01-10", "--until", "2026-02-01T12:00:00")
+    asked = vicw("retrieve", "q", "--speaker", "Ana", "--user", "u7", *window, "--cursor", "abc")
+    sent = json.loads(server.requests[-1].content)
+    assert {name: sent[name] for name in ("speaker", "user", "since", "until", "cursor")} == {
+        "speaker": "Ana",
+        "user": "u7",
+        "since": "2026-01-10T00:00:00Z",
+        "until": "2026-02-01T12:00:00Z",
+        "cursor": "abc",
+    }
+    assert "with --speaker Ana --user u7. Check" in asked.stderr
+
+
+def test_retract_sends_a_filter_until_nothing_passes_it(
+    vicw: Vicw, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = [5, 3, 1]
+    seen: list[dict[str, Any]] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(json.loads(request.content))
+        selected = left.pop(0)
+        items = [{"id": f"i{n}", "uid": "u", "status": "retracted"} for n in range(min(2, selected))]
+        return httpx.Response(200, json={"context": None, "items": items, "selected": selected})
+
+    monkeypatch.setattr(Server, "__call__", lambda _, request: answer(request))
+    told = vicw("items", "retract", "--filter", '{"tags": {"any": ["a"]}, "not": {"id": {"in": ["b"]}}}')
+    assert (told.exit_code, told.stdout.splitlines()[-1]) == (0, "5 items retracted")
+    assert [one["filter"] for one in seen] == [{"tags": {"any": ["a"]}, "not": {"id": {"in": ["b"]}}}] * 3
+    left[:] = [5]
+    told = vicw("retract", "--filter", "{}", "--all", "--context", "c", "--dry-run")
+    assert told.stdout.splitlines()[-1] == "nothing was changed: 5 items would be retracted"
+    assert (seen[-1]["all"], seen[-1]["context"], seen[-1]["dry_run"]) == (True, "c", True)
+    for wrong in (("a", "--filter", "{}"), (), ("--filter", '{"labl": 1}')):
+        assert vicw("retract", "--context", "c", *wrong).exit_code == 2, wrong
+
+
 def test_retract_prints_the_status_of_each_id_and_fails_on_unknown(server: Server, vicw: Vicw) -> None:
     items = [{"id": "a[b]", "uid": "u", "status": "retracted"}, {"id": "b\x1b", "uid": "u", "status": "already"}]
     server.answer = httpx.Response(200, json={"context": "c", "items": items})

@@ -22,7 +22,7 @@ from support.clients.served import keep_logs
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import open_memory
 from vicw_ingest.erasure.cli import proven
-from vicw_shared.errors import MissingRecordError
+from vicw_shared.errors import InvalidInputError, MissingRecordError
 from vicw_standalone.cli import app
 from vicw_standalone.wiring import Standalone
 from vicw_stores.edge import EdgeVectorStore
@@ -92,6 +92,23 @@ def files_with(folder: Path, needles: Iterable[bytes]) -> dict[str, list[bytes]]
 
 def bytes_of_uid(uid: str) -> list[bytes]:
     return [uid.encode(), uuid.UUID(uid).bytes]
+
+
+def test_no_byte_is_left_of_what_passes_a_filter(uids: dict[str, str], store: Path) -> None:
+    by_filter = ("forget", "item", "--filter")
+    sent = '{"tags": "HALDE-archive", "not": {"id": {"in": ["n1"]}}}'
+    dry = vicw(store, *by_filter, sent, "--dry-run")
+    assert (dry.exit_code, dry.stdout) == (0, "1 item of context 'ctx'\n"), dry.output
+    done = vicw(store, *by_filter, sent, "--yes")
+    assert (done.exit_code, "proven: nothing is left" in done.stdout) == (0, True), done.output
+    assert files_with(store, [*WORDS, *bytes_of_uid(uids["s"])]) == {}
+    again = vicw(store, *by_filter, sent, "--yes")
+    assert isinstance(again.exception, MissingRecordError), again.output
+    whole = vicw(store, *by_filter, "{}", "--yes")
+    assert isinstance(whole.exception, InvalidInputError), whole.output
+    assert vicw(store, *by_filter, "{}", "--all", "--dry-run").stdout == "12 items of context 'ctx'\n"
+    for wrong in (("n1", "--filter", "{}"), (), ("--filter", '{"metadata.where": {"prefix": "H"}}')):
+        assert vicw(store, "forget", "item", *wrong, "--dry-run").exit_code == 2, wrong
 
 
 def test_no_byte_of_an_erased_item_is_left_in_any_file(uids: dict[str, str], store: Path) -> None:

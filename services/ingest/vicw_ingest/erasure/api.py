@@ -14,6 +14,7 @@ from vicw_ingest.erasure.eraser import Eraser
 from vicw_ingest.erasure.proof import FinishedErasure
 from vicw_ingest.erasure.selection import (
     ErasureSelection,
+    choose_by_filter,
     choose_context,
     choose_items,
     choose_person,
@@ -21,10 +22,12 @@ from vicw_ingest.erasure.selection import (
 )
 from vicw_ingest.erasure.service import WAIT_SECONDS, Forgetting
 from vicw_runtime.operations import Memory, NoItem, Opening, Operation, Report, Stores
-from vicw_shared.errors import StateConflictError
+from vicw_shared.errors import MissingRecordError, StateConflictError
 from vicw_shared.ports import Store
 from vicw_shared.progress import Progress
+from vicw_shared.settings import LimitSettings
 from vicw_shared.wire.base import Message, RawText, StrictBool, StrictInt
+from vicw_shared.wire.filters import Filter
 
 MAX_FOLDERS = 100
 _MAX_IDS = 10_000
@@ -37,6 +40,16 @@ class ItemsToForget(Message):
     tenant: RawText = "default"
     ids: tuple[RawText, ...] = Field(min_length=1, max_length=_MAX_IDS)
     context: RawText | None = Field(None, description="Only in this context; needed if several have the id")
+
+
+class FilterToForget(Message):
+    """Items of which the latest version passes a filter, with all their versions."""
+
+    what: Literal["filter"]
+    tenant: RawText = "default"
+    filter: Filter
+    context: RawText | None = Field(None, description="Only in this context")
+    all: StrictBool = Field(False, description="Needed for a filter that every item passes")
 
 
 class PersonToForget(Message):
@@ -71,9 +84,12 @@ class ImportToForget(Message):
     what: Literal["import"]
 
 
-type Target = Annotated[ItemsToForget | PersonToForget | ContextToForget | TenantToForget, Field(discriminator="what")]
+type Target = Annotated[
+    ItemsToForget | FilterToForget | PersonToForget | ContextToForget | TenantToForget, Field(discriminator="what")
+]
 type AnyTarget = Annotated[
-    ItemsToForget | PersonToForget | ContextToForget | TenantToForget | ImportToForget, Field(discriminator="what")
+    ItemsToForget | FilterToForget | PersonToForget | ContextToForget | TenantToForget | ImportToForget,
+    Field(discriminator="what"),
 ]
 type Copies = Annotated[
     tuple[str, ...],
@@ -160,11 +176,14 @@ async def select(stores: Stores, request: SelectRequest, report: Report[NoItem])
 async def forget(memory: Memory, request: ForgetRequest, report: Report[NoItem]) -> ForgetResult:
     """Erase, and prove it.
 
-    Raises MissingRecordError for an unknown target; StateConflictError for an ambiguous one, and for a person that only
-    items of others mention; InvalidInputError for a folder of copies that does not exist. Nothing is erased then.
+    Raises MissingRecordError for an unknown target, and a filter that nothing passes; StateConflictError for an
+    ambiguous one, and for a person that only items of others mention; InvalidInputError for a folder of copies that
+    does not exist. Nothing is erased then.
     """
     chosen = await _choose(memory.graph, request.target) if request.target is not None else []
     for selection in chosen:
+        if selection.is_empty:
+            raise MissingRecordError("No item passes the filter")
         if selection.is_only_mentioned:
             raise StateConflictError("No item is by or about this person: name ``mentions`` to erase items of others")
     return await _forget(memory, chosen, request.copies, report)
@@ -207,6 +226,9 @@ async def _choose(graph: Store, target: AnyTarget) -> list[ErasureSelection]:
     match target:
         case ItemsToForget(tenant=tenant, ids=ids, context=context):
             return [await choose_items(graph, tenant, ids, context)]
+        case FilterToForget(tenant=tenant, filter=chosen, context=context):
+            limits = LimitSettings()
+            return [await choose_by_filter(graph, tenant, chosen, context, limits, everything=target.all)]
         case PersonToForget(tenant=tenant, name=name, context=context):
             person = await choose_person(
                 graph, tenant, name, context, everywhere=target.everywhere, with_mentions=target.mentions

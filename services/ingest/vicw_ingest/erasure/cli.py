@@ -17,6 +17,7 @@ from vicw_runtime.operations.command import (
     run_command,
     tenant_name,
 )
+from vicw_runtime.terminal.json_option import FilterOption, read_filter
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.text import counted
 
@@ -47,8 +48,10 @@ def register(parent: typer.Typer) -> None:
 @app.command()
 def item(
     ctx: typer.Context,
-    ids: Annotated[list[str], typer.Argument(help="Ids or uids of the items")],
+    ids: Annotated[list[str] | None, typer.Argument(help="Ids or uids of the items")] = None,
     context: ContextOption = None,
+    filter_: FilterOption = None,
+    everything: Annotated[bool, typer.Option("--all", help="With --filter: also if every item passes it.")] = False,
     tenant: TenantOfOption = "default",
     copies: CopiesOption = None,
     dry_run: DryOption = False,
@@ -56,10 +59,20 @@ def item(
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Erase items with all their versions, and everything that rests on them alone."""
-    from vicw_ingest.erasure.api import ItemsToForget
+    """Erase items with all their versions, and everything that rests on them alone.
 
-    target = ItemsToForget(what="items", tenant=tenant, ids=tuple(ids), context=context)
+    A filter is about the latest version of an item; what was retracted or has expired counts, too.
+    """
+    from vicw_ingest.erasure.api import FilterToForget, ItemsToForget
+
+    chosen = read_filter(filter_)
+    if (chosen is None) is not bool(ids):
+        fail("name items, or give a --filter", code=2)
+    target: AnyTarget
+    if chosen is None:
+        target = ItemsToForget(what="items", tenant=tenant, ids=tuple(ids or ()), context=context)
+    else:
+        target = FilterToForget(what="filter", tenant=tenant, filter=chosen, context=context, all=everything)
     _forget(ctx, target, copies, dry_run, yes, Place(data_dir, platform))
 
 

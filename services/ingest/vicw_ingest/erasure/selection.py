@@ -1,4 +1,4 @@
-"""Selection of what to erase: the items of an id, a person, a context or a tenant, and their number.
+"""Selection of what to erase: the items of an id, a filter, a person, a context or a tenant, and their number.
 
 Read-only. A person's items are those that the person said, and those about the person. Items of others that only
 mention the person stay, unless the request includes them.
@@ -10,16 +10,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from vicw_core.consolidation.ledger import entries_of
+from vicw_core.filters.compiler import compile_in_context
 from vicw_core.graph.canonical import DISTINCT_FROM, MERGED_INTO, is_inferred
 from vicw_core.graph.tenants import require_tenant
 from vicw_ingest.identity.users import USER
-from vicw_shared.errors import MissingRecordError, StateConflictError
+from vicw_ingest.versions.filtered_items import choose_filtered
+from vicw_shared.errors import FieldProblem, InvalidInputError, MissingRecordError, StateConflictError
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import CONSOLIDATED_ITEM
 from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.ports import Direction, GraphStore, GraphTransaction, Nodes, Spread, Store, look_up, scan_pages
+from vicw_shared.settings import LimitSettings
 from vicw_shared.text import flaw, fold_case
 from vicw_shared.uids import chunk_uid, is_uid, named_uid
+from vicw_shared.wire.filters import Filter
 
 _ALL = 1_000_000
 _SAME_PERSON: tuple[Spread, ...] = tuple((name, way) for name in (MERGED_INTO, IS_PERSON) for way in Direction)
@@ -54,6 +58,11 @@ class ErasureSelection:
         return sum(map(len, self.items.values()))
 
     @property
+    def is_empty(self) -> bool:
+        """Whether nothing is selected."""
+        return not (self.count or self.contexts or self.everything or self.people or self.partial)
+
+    @property
     def is_only_mentioned(self) -> bool:
         """Whether items of others mention the person, and no item is by or about the person."""
         return bool(self.people) and self.mentioned > 0 and not self.count
@@ -79,6 +88,20 @@ async def choose_items(graph: GraphStore, tenant: str, ids: Sequence[str], conte
     return ErasureSelection(
         tenant, {context_name: list(dict.fromkeys(uids)) for context_name, uids in uids_by_context.items()}
     )
+
+
+async def choose_by_filter(
+    graph: GraphStore, tenant: str, chosen: Filter, context: str | None, limits: LimitSettings, *, everything: bool
+) -> ErasureSelection:
+    """Select the items of which the latest version passes a filter, in one or all contexts; retracted ones, too.
+
+    Raises InvalidInputError for a wrong filter, and unless ``everything`` is meant for one that every item passes.
+    """
+    passing = await choose_filtered(graph, tenant, compile_in_context(chosen, limits, context), retired=True)
+    if passing.everything and passing.items and not everything:
+        problem = "is not true, and every item that is stored passes the filter"
+        raise InvalidInputError(FieldProblem("all", problem, "Send `all` as well, or name what is meant"))
+    return ErasureSelection(tenant, passing.by_context)
 
 
 async def choose_person(

@@ -16,8 +16,10 @@ from prometheus_client import Counter
 
 from vicw_core.changes import ChangeKind, record_change
 from vicw_core.consolidation.restore import RestoredItems, Restorer
+from vicw_core.filters.compiler import compile_in_context
 from vicw_ingest.knowledge.page_graph import remove_pages
 from vicw_ingest.pipeline import IngestPorts
+from vicw_ingest.versions.filtered_items import choose_filtered
 from vicw_ingest.versions.item_lookup import items_by_uid
 from vicw_ingest.versions.restore import latest_versions, stored_versions
 from vicw_ingest.versions.retirement import Retirement
@@ -29,6 +31,7 @@ from vicw_shared.model.edges import IN_PAYLOAD
 from vicw_shared.ports import GraphStore, GraphTransaction
 from vicw_shared.settings import LimitSettings
 from vicw_shared.uids import context_uid, is_uid
+from vicw_shared.wire.filters import Filter
 from vicw_shared.wire.retract import RetractedItem, RetractedStatus, RetractRequest, RetractResponse
 
 _log = structlog.get_logger()
@@ -67,11 +70,15 @@ async def retract(
     """
     instant = now()
     _check(request, ports.limits, instant)
+    selected = None
+    if request.filter is not None:
+        request, selected = await _chosen(request, request.filter, tenant, ports)
     batches: list[_RetractedBatch] = []
     for context in await _contexts(request, tenant, ports.graph):
         work = partial(_commit, request, context, instant, ports.registry, tenant, key)
         batches.append(await ports.graph.write(tenant, context, work))
-    response = _response(request, {given: node for batch in batches for given, node in batch.versions.items()})
+    versions = {given: node for batch in batches for given, node in batch.versions.items()}
+    response = _response(request, versions, selected)
     if request.dry_run:
         return response, True
     await ports.indexer.discard([point for batch in batches for point in batch.obsolete_points])
@@ -86,6 +93,15 @@ async def retract(
             _log.warning("waiting ended early; the retraction is durable", error=error.detail)
     await ports.queue.wake()
     return response, False
+
+
+async def _chosen(
+    request: RetractRequest, chosen: Filter, tenant: str, ports: IngestPorts
+) -> tuple[RetractRequest, int]:
+    """Return the request with the uids of what passes its filter, as many as one may have, and how many pass."""
+    passing = await choose_filtered(ports.graph, tenant, compile_in_context(chosen, ports.limits, request.context))
+    uids = tuple(sorted(passing.items)[: ports.limits.items])
+    return request.model_copy(update={"context": None, "uids": uids}), len(passing.items)
 
 
 async def _contexts(request: RetractRequest, tenant: str, graph: GraphStore) -> list[str]:
@@ -138,6 +154,11 @@ async def _find_targets(request: RetractRequest, context: str, transaction: Grap
     ids |= {uid: item.source_id for uid, item in items.items() if item.source_id is not None}
     unnamed = [uid for uid, item in items.items() if item.source_id is None]
     ids |= {uid: uid for uid in await stored_versions(transaction, unnamed)}  # a patch made the uid its id
+    if request.filter is not None:  # what was changed since it passed may not pass any more
+        latest = await stored_versions(transaction, list(dict.fromkeys(ids.values())))
+        ids = {uid: key for uid, key in ids.items() if key in latest and latest[key].uid == uid}
+        unnamed = [uid for uid in unnamed if uid not in latest]
+        return _Targets(context, ids, {uid: uid for uid in unnamed})
     return _Targets(context, ids, {uid: uid for uid in unnamed if uid not in ids})
 
 
@@ -147,17 +168,19 @@ def _by_given(targets: _Targets, latest: Mapping[str, Node], unnamed: Mapping[st
     return versions | {given: unnamed[uid] for given, uid in targets.uids.items() if uid in unnamed}
 
 
-def _response(request: RetractRequest, versions: Mapping[str, Node]) -> RetractResponse:
+def _response(request: RetractRequest, versions: Mapping[str, Node], selected: int | None) -> RetractResponse:
     items = [_outcome(versions.get(given), given) for given in request.ids]
-    for uid in request.uids:
+    uids = request.uids if selected is None else tuple(uid for uid in request.uids if uid in versions)
+    for uid in uids:
         version = versions.get(uid)
         items.append(_outcome(version, version.source_id if version is not None else None))
-    different = {(item.uid or given): item for item, given in zip(items, (*request.ids, *request.uids), strict=True)}
+    different = {(item.uid or given): item for item, given in zip(items, (*request.ids, *uids), strict=True)}
     counts = Tally(item.status for item in different.values())
     return RetractResponse(
         context=request.context,
         items=tuple(items),
         counts={status: counts[status] for status in RetractedStatus},
+        selected=selected,
         dry_run=request.dry_run,
     )
 
@@ -176,13 +199,22 @@ def _check(request: RetractRequest, limits: LimitSettings, instant: datetime) ->
 
 
 def _problems(request: RetractRequest, limits: LimitSettings, instant: datetime) -> Iterator[FieldProblem]:
-    if not request.ids and not request.uids:
-        yield FieldProblem("ids", "is missing, and so is uids", "Give `ids` of a context, or `uids`")
+    named = "ids" if request.ids else "uids" if request.uids else None
+    if named is None and request.filter is None:
+        yield FieldProblem(
+            "ids", "is missing, and so are uids and filter", "Give `ids` of a context, `uids` or `filter`"
+        )
+    if named is not None and request.filter is not None:
+        yield FieldProblem("filter", f"stands beside {named}", "Give the one or the other")
+    if request.all and request.filter is None:
+        yield FieldProblem("all", "has no filter beside it", "Leave it out")
+    if request.filter is not None and not request.filter.size() and request.context is None and not request.all:
+        yield FieldProblem("filter", "has no condition: every item passes it", "Name some, or send `all` as well")
     if request.ids and request.context is None:
         yield FieldProblem("context", "is missing", "Name the context of the ids: an id is unique inside it alone")
     if (count := len(request.ids) + len(request.uids)) > limits.items:
         yield FieldProblem(
-            "ids" if request.ids else "uids",
+            named or "uids",
             f"has {count} ids and uids, over the limit of {limits.items}",
             "Send them in several requests, or raise VICW_MAX_ITEMS",
         )

@@ -226,8 +226,12 @@ _MAX_TAGS = 200
 
 
 async def filter_results(graph: GraphStore, scope: Scope, items: Sequence[Node]) -> list[Node]:
-    """Keep the items whose passage holds at the time of ``scope``, with its domain and tags, that pass its filter."""
+    """Keep the items whose passage holds at the time of ``scope``, with its domain and tags, that pass its filter.
+
+    Items that the scope is ``without`` are left out.
+    """
     kept = [n for n in items if n.qdrant_id is not None and (scope.domains is None or n.domain in scope.domains)]
+    kept = [node for node in kept if node.uid not in scope.without] if scope.without else kept
     passing = await passing_filter(graph, scope, [node.uid for node in kept])
     kept = [node for node in kept if node.uid in passing]
     # An item may hold although its text was replaced: only its passage shows this.

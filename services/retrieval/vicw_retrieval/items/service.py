@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import cast
 
-from pydantic import ValidationError
-
-from vicw_core.filters.compiler import compile_filter
+from vicw_core.filters.compiler import compile_filter, parse_filter
 from vicw_core.filters.order import listing_place
+from vicw_core.filters.plain import plain_conditions
+from vicw_core.page_cursor import fingerprint_of, no_cursor, read_cursor, write_cursor
 from vicw_retrieval.access.scope import audience_of
 from vicw_retrieval.access.viewer_identity import with_viewer_identities
 from vicw_retrieval.access.visibility import texts_of
-from vicw_retrieval.items.cursor import fingerprint_of, read_cursor, write_cursor
 from vicw_retrieval.items.details import ItemReader
 from vicw_retrieval.items.wire_fields import listed_item
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_shared.clock import now
-from vicw_shared.errors import FieldProblem, InvalidInputError, MissingRecordError
+from vicw_shared.errors import MissingRecordError
 from vicw_shared.ports import ListingQuery, Scope
 from vicw_shared.ports.item_filter import AllOf, ItemCondition
+from vicw_shared.ports.item_list import ListingPlace
 from vicw_shared.settings import LimitSettings
 from vicw_shared.uids import is_uid
-from vicw_shared.wire.filters import Filter
 from vicw_shared.wire.items import ItemDetails, ItemPage, ItemsQuery, ViewerQuery
 from vicw_shared.wire.retrieve import Viewer
-from vicw_shared.wire.validation_errors import describe
-
-_PLAIN = ("domain", "label", "subtype", "speaker", "user", "flow", "source")
 
 
 async def list_items(query: ItemsQuery, tenant: str, ports: RetrievalPorts) -> ItemPage:
@@ -35,14 +30,14 @@ async def list_items(query: ItemsQuery, tenant: str, ports: RetrievalPorts) -> I
 
     Raises InvalidInputError for a filter or a cursor that is wrong, UnavailableError while the graph is down.
     """
-    fingerprint = fingerprint_of(tenant, query.model_dump(mode="json"))
+    fingerprint = fingerprint_of(tenant, "items", query.model_dump(mode="json"), {"cursor", "limit"})
     chosen = ListingQuery(
         scope=await viewer_scope(query, tenant, ports, query.context),
         condition=_condition(query, ports.limits),
         order=query.order,
         descending=query.direction == "desc",
         retired=query.include == "retired",
-        after=read_cursor(query.cursor, fingerprint) if query.cursor is not None else None,
+        after=_place(query.cursor, fingerprint) if query.cursor is not None else None,
     )
     items = await ports.graph.list_items(chosen, query.limit + 1)
     page, more = items[: query.limit], len(items) > query.limit
@@ -84,25 +79,19 @@ async def viewer_scope(query: ViewerQuery, tenant: str, ports: RetrievalPorts, c
     return await with_viewer_identities(ports.graph, scope)
 
 
+def _place(cursor: str, fingerprint: str) -> ListingPlace:
+    key, arrival, uid = read_cursor(cursor, fingerprint, 3)
+    if not (_is_number(key) and _is_number(arrival) and isinstance(uid, str) and is_uid(uid)):
+        raise no_cursor()
+    return ListingPlace(cast("float", key), cast("int", arrival), uid)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 2**63
+
+
 def _condition(query: ItemsQuery, limits: LimitSettings) -> ItemCondition:
-    sent: dict[str, Any] = {name: value for name in _PLAIN if (value := getattr(query, name)) is not None}
-    if query.tag:
-        sent["tags"] = {"all": query.tag}
-    window = {"gte": query.since, "lt": query.until}
-    if any(window.values()):
-        sent["told"] = {name: bound for name, bound in window.items() if bound is not None}
-    conditions = [compile_filter(Filter.model_validate(sent), limits, "query")]
+    conditions = [plain_conditions(query, limits, "query", domain=query.domain, tags=query.tag)]
     if query.filter is not None:
-        conditions.append(compile_filter(_parsed(query.filter), limits))
-    return AllOf(tuple(conditions))
-
-
-def _parsed(text: str) -> Filter:
-    """Return a filter that is sent as text. Raises InvalidInputError that names the place of a fault."""
-    try:
-        return Filter.model_validate_json(text)
-    except ValidationError as error:
-        problems: Sequence[FieldProblem] = describe(error.errors(), "")
-        raise InvalidInputError(
-            *(FieldProblem(f"filter.{p.field}".rstrip("."), p.problem, p.fix) for p in problems)
-        ) from None
+        conditions.append(compile_filter(parse_filter(query.filter), limits))
+    return AllOf(tuple(one for one in conditions if one is not None))

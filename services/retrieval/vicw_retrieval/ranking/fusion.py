@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Literal
 
 from vicw_core.index import sparse
-from vicw_shared.ports import ItemRef, VectorHit
+from vicw_shared.ports import ItemRef, Scope, VectorHit
 
 
 class SubGraph(StrEnum):
@@ -215,6 +215,12 @@ def group(fused: Mapping[str, float], owners: Mapping[str, ItemRef]) -> list[Can
         if (item := owners.get(passage)) is not None:
             by_key.setdefault(_key(item), (item, []))[1].append((passage, score))
     return in_order(Candidate(item, passages[0][1], passages) for item, passages in by_key.values())
+
+
+def not_shown(scope: Scope, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Leave out the items that a scope is without. Its searches do so, too, but for consolidated ones."""
+    shown = set(scope.without)
+    return [one for one in candidates if one.key not in shown]
 
 
 def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:

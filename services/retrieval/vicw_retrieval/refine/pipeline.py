@@ -19,7 +19,7 @@ from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.profile.question import asks_for_profile
 from vicw_retrieval.profile.service import PROFILE, put_profile_first
 from vicw_retrieval.ranking.domain_groups import choose_apart, in_groups
-from vicw_retrieval.ranking.fusion import GRAPH, Candidate, Wave, choose
+from vicw_retrieval.ranking.fusion import GRAPH, Candidate, Wave, choose, not_shown
 from vicw_retrieval.refine.asker_boost import asker_names, is_about_asker, prefer_asker
 from vicw_retrieval.refine.cross_encoder import RERANK, Reranked, rerank
 from vicw_retrieval.refine.current_first import CURRENT, prefer_current
@@ -123,7 +123,7 @@ async def _extend(
     if ports.settings.recency_weight:
         with stages.isolate(RECENT):
             candidates = prefer_recent(candidates, ports.settings)
-    return candidates, spreads, resolved
+    return not_shown(question.scope, candidates), spreads, resolved
 
 
 async def _order_in_time(

@@ -21,7 +21,7 @@ from vicw_shared.ports.item_filter import AllOf, ItemCondition, OneOf
 
 _WIDER, _SPARE = 10, 1.5
 """How much more is read at most at a time, and than the share that has passed so far calls for."""
-_MOST = 10_000
+MOST = 10_000
 """Hits of one search, and uids in one, at most: a server accepts no more."""
 _NO_LIMIT = 2**53
 
@@ -60,7 +60,7 @@ class _CheckedVectors:
         if query.scope.condition is None:
             return await self._vectors.search(query)
         read = query.limit
-        while read <= _MOST:
+        while read <= MOST:
             hits = await self._vectors.search(replace(query, limit=read))
             passing = await self._passing(query.scope, hits)
             if len(passing) >= query.limit or len(hits) < read:
@@ -72,7 +72,7 @@ class _CheckedVectors:
     async def _search_all(self, query: VectorQuery) -> list[VectorHit]:
         """Search the items that pass, however many, by their uids: the hits that pass are far down."""
         passing = await self._graph.passing_items(query.scope.tenant, _inside(query.scope), _NO_LIMIT)
-        parts = [replace(query, scope=replace(query.scope, items=part)) for part in batched(passing, _MOST)]
+        parts = [replace(query, scope=replace(query.scope, items=part)) for part in batched(passing, MOST)]
         found = [hit for hits in await asyncio.gather(*map(self._vectors.search, parts)) for hit in hits]
         return sorted(found, key=lambda hit: (-hit.score, hit.id))[: query.limit]
 

@@ -74,10 +74,17 @@ class FoundItems:
 
 
 async def find_items(
-    request: RetrieveRequest, scope: Scope, time: TimeAnalysis, ports: RetrievalPorts, stages: StageRun
+    request: RetrieveRequest,
+    scope: Scope,
+    time: TimeAnalysis,
+    ports: RetrievalPorts,
+    stages: StageRun,
+    *,
+    more: int = 0,
 ) -> FoundItems:
     """Search, and narrow to the domain that the hits point to, unless the caller names one or only time selects.
 
+    So many ``more`` items are searched for than the request asks for: consolidated ones that are then left out.
     Raises the channels' errors if none of them answers, and the graph's.
     """
     # Full text lacks nothing. Asked before the search: what is indexed meanwhile may be missing from it.
@@ -86,7 +93,7 @@ async def find_items(
     embedder = QueryEmbedder(ports.embedder, ports.query_prefix, request.query)
     with embedder.opened():
         (query, frequencies), lacks_passages, (domain, sizes) = await asyncio.gather(
-            _query_of(request, scope, channels, ports),
+            _query_of(request, scope, channels, ports, more),
             is_waiting(outbox, ports.graph, scope),
             _begin_embedding(request, scope, channels, embedder, ports, stages),
         )
@@ -138,7 +145,7 @@ async def _begin_embedding(
 
 
 async def _query_of(
-    request: RetrieveRequest, scope: Scope, channels: tuple[Channel, ...], ports: RetrievalPorts
+    request: RetrieveRequest, scope: Scope, channels: tuple[Channel, ...], ports: RetrievalPorts, more: int
 ) -> tuple[ItemQuery, TermFrequencies]:
     """Return what is searched for, its terms weighted by their frequencies in what is searched."""
     is_named = request.channels is not None
@@ -147,7 +154,8 @@ async def _query_of(
     if terms.indices:
         frequencies = await ports.graph.frequencies(scope.tenant, scope.contexts, terms.indices)
     weights = weighted(terms, frequencies)
-    query = ItemQuery(request.query, weights, channels, is_named, request.limit, sparse.word_weights(weights, terms))
+    items = request.limit + more
+    query = ItemQuery(request.query, weights, channels, is_named, items, sparse.word_weights(weights, terms))
     return query, frequencies
 
 

@@ -20,7 +20,7 @@ from vicw_retrieval.channels.runner import run_channels, search_bm25, search_ful
 from vicw_retrieval.intent.profiles import QuestionIntent, read_hits, read_words
 from vicw_retrieval.model.consolidated import without_summaries
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_retrieval.ranking.fusion import GRAPH, Candidate, Wave, fuse_wave, group, is_full, merge
+from vicw_retrieval.ranking.fusion import GRAPH, Candidate, Wave, fuse_wave, group, is_full, merge, not_shown
 from vicw_retrieval.request.stages import StageRun
 from vicw_retrieval.search.cross_scoring import CrossScorer, Scored, score_all
 from vicw_shared.errors import RetryableError, UnavailableError, VicwError
@@ -331,7 +331,7 @@ class ItemSearch:
         current = {
             passage: item for passage, item in owners.items() if item.uid in passing and holds_in_scope(scope, item)
         }
-        return group({passage: fused[passage] for passage in passages}, current)
+        return not_shown(scope, group({passage: fused[passage] for passage in passages}, current))
 
     async def _score_sources(self, candidates: Sequence[Candidate], wave: Wave, last: _Scores) -> Wave:
         """Return the wave with scores for the sources of its summaries: each source is scored by itself."""

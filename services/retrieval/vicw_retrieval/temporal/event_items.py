@@ -42,7 +42,7 @@ async def _items_of_event(graph: GraphStore, scope: Scope, anchor: EventReferenc
     If any of them are Events, only these count: other matches describe no event ("def deploy(): …").
     """
     # These choose results, not anchors.
-    scope = replace(scope, tags_any=(), tags_all=(), tags_none=(), condition=None, items=None)
+    scope = replace(scope, tags_any=(), tags_all=(), tags_none=(), condition=None, items=None, without=())
     hits = await find(distinctive_words(anchor.phrase), scope, _EVENTS)
     owners = await graph.owners(scope.tenant, [hit.id for hit in hits]) if hits else {}
     owned = [hit for hit in hits if hit.id in owners]

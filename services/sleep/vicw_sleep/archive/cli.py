@@ -1,4 +1,4 @@
-"""``vicw export``, ``import``, ``backup`` and ``restore``."""
+"""``vicw import``, ``backup`` and ``restore``, and what ``vicw export`` does for a graph."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from vicw_runtime.operations.command import (
     Place,
     PlatformOption,
     run_command,
-    tenant_name,
 )
 from vicw_shared.clock import now
 from vicw_shared.extensions import load_registries
@@ -30,33 +29,19 @@ FromArgument = Annotated[Path, typer.Argument(help="Folder of an export, or .tar
 
 def register(app: typer.Typer) -> None:
     """Add the subcommands."""
-    app.command("export")(export_command)
     app.command("import")(import_command)
     app.command("backup")(backup_command)
     app.command("restore")(restore_command)
 
 
-def export_command(
-    ctx: typer.Context,
-    to: Annotated[Path, typer.Option(help="Folder to write: new, empty, or an earlier export, which is replaced.")],
-    tenant: Annotated[str | None, typer.Option(help="Only this tenant. \\[default: all]", callback=tenant_name)] = None,
-    context: Annotated[str | None, typer.Option(help="Only contexts of this name. \\[default: all]")] = None,
-    keys: Annotated[bool, typer.Option("--keys", help="Include the digests of all API keys.")] = False,
-    no_vectors: Annotated[
-        bool, typer.Option("--no-vectors", help="Without vectors: an import embeds all passages again.")
-    ] = False,
-    data_dir: DataDirOption = None,
-    platform: PlatformOption = False,
+def export_graph(
+    ctx: typer.Context, to: Path, tenant: str | None, context: str | None, place: Place, *, keys: bool, vectors: bool
 ) -> None:
-    """Export the store into a folder of readable files: JSONL, edges, vectors, a manifest.
-
-    A server that has the data directory open writes it, and goes on answering and storing: each context is written as
-    of a single moment. After a stop or kill no folder of that name is left.
-    """
+    """Export into a folder, and print the counts: the work of ``vicw export``."""
     from vicw_sleep.archive.api import ExportRequest
 
-    request = ExportRequest(to=_local(to), tenant=tenant, context=context, keys=keys, vectors=not no_vectors)
-    _say_export(_export(ctx, request, Place(data_dir, platform)), to)
+    request = ExportRequest(to=_local(to), tenant=tenant, context=context, keys=keys, vectors=vectors)
+    _say_export(_export(ctx, request, place), to)
 
 
 def import_command(

@@ -14,12 +14,12 @@ from rich.markup import escape
 
 from vicw_client import VicwClient
 from vicw_runtime.console import err, fail, harmless, out
+from vicw_runtime.terminal.json_option import FilterOption, read_object
 from vicw_shared.clock import format_minute
 from vicw_shared.model.item_order import ItemOrder
 from vicw_shared.uids import is_uid
 from vicw_shared.wire.items import ItemDetails, ListedItem
 from vicw_standalone.cli.retract import retract
-from vicw_standalone.terminal.json_option import read_object
 from vicw_standalone.terminal.server_client import UrlOption, server
 
 _PAGE = 200
@@ -39,10 +39,7 @@ def register(parent: typer.Typer) -> None:
 @app.command("list")
 def list_items(
     context: Annotated[str | None, typer.Argument(help="Only this context.")] = None,
-    filter_: Annotated[
-        str | None,
-        typer.Option("--filter", help='A filter as JSON, such as \'{"metadata.house": {"gte": 3}}\'.', metavar="JSON"),
-    ] = None,
+    filter_: FilterOption = None,
     speaker: Annotated[str | None, typer.Option(help="Only what this speaker said.")] = None,
     user: Annotated[str | None, typer.Option(help="Only what this user said.")] = None,
     domain: Annotated[str | None, typer.Option(help="Only this domain.")] = None,

@@ -9,6 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from vicw_runtime.console import fail, harmless, out
+from vicw_runtime.terminal.json_option import FilterOption, read_filter
+from vicw_shared.text import counted
 from vicw_shared.uids import is_uid
 from vicw_standalone.terminal.server_client import UrlOption, server
 
@@ -21,7 +23,7 @@ def register(app: typer.Typer) -> None:
 
 
 def retract(
-    ids: Annotated[list[str], typer.Argument(help="Ids of the items, or uids.", metavar="ID…")],
+    ids: Annotated[list[str] | None, typer.Argument(help="Ids of the items, or uids.", metavar="ID…")] = None,
     context: Annotated[
         str | None,
         typer.Option(help="Context that the items were ingested into. \\[default: they are named by uids]"),
@@ -30,17 +32,28 @@ def retract(
         datetime | None,
         typer.Option(help="When the items stopped being true, in UTC. \\[default: they never were]"),
     ] = None,
+    filter_: FilterOption = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="With a --filter without a condition: every item is meant.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be retracted.")] = False,
     url: UrlOption = None,
 ) -> None:
     """Retract items, with everything that rests on them alone.
 
     They are no longer found; questions about the past (known_at, and with --ended-at also as_of) still see them.
-    Ingesting an id again restores it. Exit code 1 if an id is unknown.
+    Ingesting an id again restores it. Exit code 1 if an id is unknown. Instead of ids a --filter chooses live items.
     """
+    chosen = read_filter(filter_)
+    if (chosen is None) is not bool(ids):
+        fail("name items, or give a --filter", code=2)
+    if chosen is not None:
+        _retract_filtered({"filter": chosen, "context": context, "all": everything or None}, ended_at, dry_run, url)
+        return
+    ids = ids or []
     if context is None and (others := [given for given in ids if not is_uid(given)]):
         fail(f"{harmless(others[0])} is no uid: name the context of an id with --context", code=2)
-    until = ended_at.replace(tzinfo=UTC) if ended_at is not None else None
+    until = _in_utc(ended_at)
     with server(url) as client:
         answers = [
             client.retract(**_named(batch, context), ended_at=until, dry_run=dry_run)
@@ -53,6 +66,29 @@ def retract(
         out.print("nothing was changed: this is what would become of them")
     if any(item.status.value == "unknown" for item in outcomes):
         raise typer.Exit(1)
+
+
+def _retract_filtered(chosen: dict[str, Any], ended_at: datetime | None, dry_run: bool, url: str | None) -> None:
+    """Retract what passes a filter: a request does as much as one may, so it is sent until nothing passes any more."""
+    fields = {name: value for name, value in chosen.items() if value is not None}
+    retracted = 0
+    with server(url) as client:
+        while True:
+            answer = client.retract(**fields, ended_at=_in_utc(ended_at), dry_run=dry_run)
+            selected, done = answer.selected or 0, len(answer.items)
+            for item in answer.items:
+                out.print(f"{item.status.value:<9} {harmless(item.id or item.uid or '')}", markup=False)
+            retracted += done
+            if dry_run or done == 0 or done >= selected:
+                break
+    if dry_run:
+        out.print(f"nothing was changed: {counted(selected, 'item')} would be retracted")
+    else:
+        out.print(f"{counted(retracted, 'item')} retracted")
+
+
+def _in_utc(at: datetime | None) -> datetime | None:
+    return at.replace(tzinfo=UTC) if at is not None else None
 
 
 def _named(batch: tuple[str, ...], context: str | None) -> dict[str, Any]:

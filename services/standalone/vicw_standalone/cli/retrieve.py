@@ -17,8 +17,8 @@ import typer
 from rich.markup import escape
 
 from vicw_runtime.console import err, harmless, out
+from vicw_runtime.terminal.json_option import FilterOption, read_object
 from vicw_shared.clock import format_minute
-from vicw_standalone.terminal.json_option import read_object
 from vicw_standalone.terminal.one_request import post
 from vicw_standalone.terminal.server_client import UrlOption, server
 
@@ -41,10 +41,11 @@ def retrieve(
         float, typer.Option(help="Leave out results less likely to be evidence than this, 0 to 1.", min=0, max=1)
     ] = 0.0,
     tag: Annotated[list[str] | None, typer.Option(help="Results must have this tag; may be repeated.")] = None,
-    filter_: Annotated[
-        str | None,
-        typer.Option("--filter", help='A filter as JSON, such as \'{"metadata.house": {"gte": 3}}\'.', metavar="JSON"),
-    ] = None,
+    speaker: Annotated[str | None, typer.Option(help="Only what this speaker said.")] = None,
+    user: Annotated[str | None, typer.Option(help="Only what this user said.")] = None,
+    since: Annotated[datetime | None, typer.Option(help="Told then or later, in UTC.")] = None,
+    until: Annotated[datetime | None, typer.Option(help="Told before then, in UTC.")] = None,
+    filter_: FilterOption = None,
     chars: Annotated[
         int | None, typer.Option(help="Budget of the answer's text, in characters. \\[default: 8000]", min=1)
     ] = None,
@@ -52,6 +53,9 @@ def retrieve(
     timezone: Annotated[
         str | None,
         typer.Option(help="Your time zone, such as Europe/Berlin, for days and for times. \\[default: UTC]"),
+    ] = None,
+    cursor: Annotated[
+        str | None, typer.Option(help="The next page: `next` of an answer with --json to the same question.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the server's answer as JSON.")] = False,
     text: Annotated[bool, typer.Option("--text", help="Print only the text for a prompt.")] = False,
@@ -65,6 +69,8 @@ def retrieve(
         "limit": limit,
         "tags": {"all": tag or []},
         "budget": {"chars": chars, "tokens": tokens},
+        **{name: value for name, value in {"speaker": speaker, "user": user, "cursor": cursor}.items() if value},
+        **{name: _in_utc(at) for name, at in {"since": since, "until": until}.items() if at is not None},
         **({"filter": read_object(filter_, "--filter")} if filter_ is not None else {}),
         **({"timezone": timezone} if timezone else {}),
         **({"min_relevance": min_relevance} if min_relevance else {}),
@@ -80,8 +86,14 @@ def retrieve(
     else:
         _print_answer(answer, ZoneInfo(timezone) if timezone else UTC)
     if not answer["results"]:
-        named = _nothing_found(context=[context], domain=[domain], tag=tag or [], filter=[filter_])
+        named = _nothing_found(
+            context=[context], domain=[domain], tag=tag or [], speaker=[speaker], user=[user], filter=[filter_]
+        )
         err.print(named, markup=False)
+
+
+def _in_utc(at: datetime) -> str:
+    return at.replace(tzinfo=UTC).isoformat()
 
 
 def _nothing_found(**filters: Sequence[str | None]) -> str:

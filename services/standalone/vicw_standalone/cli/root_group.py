@@ -40,7 +40,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
         "Find problems of this machine, the settings and the stored data, and show how to fix them.",
     ),
     "export": (
-        "vicw_sleep.archive.cli",
+        "vicw_standalone.cli.export",
         "Export the store into a folder of readable files: JSONL, edges, vectors, a manifest.",
     ),
     "import": ("vicw_sleep.archive.cli", "Import an export into a store of either kind."),

@@ -22,7 +22,7 @@ def add_erasure_routes(router: APIRouter, ports: Callable[[], IngestPorts], gate
             request,
             tenant_of(http),
             of.erasures,
-            max_items=of.limits.items,
+            limits=of.limits,
             wait_seconds=of.settings.wait_seconds,
             key=caller_of(http).key,
         )

@@ -1,0 +1,1 @@
+"""Export of items in the form in which they are ingested."""
