@@ -50,7 +50,7 @@ async def fill(settings: StandaloneSettings, store: Path, identity: ModelIdentit
 async def ask(
     client: AsyncVicwClient, questions: list[str], until: asyncio.Task[object] | None, rest: float
 ) -> list[float]:
-    """Ask, and rest after each, until the task is done or there is no further question; return the milliseconds of each answer."""
+    """Ask, and rest after each, until the task is done or no question is left; return the answers' milliseconds."""
     times = []
     for question in questions:
         if until is not None and until.done():

@@ -96,7 +96,7 @@ async def main() -> None:
     with tempfile.TemporaryDirectory(prefix="vicw-bench-") as folder:
         began = time.perf_counter()
         async with opened(None, Path(folder)) as graph:
-            live = {node.uid for node in await fill(graph, options.items, DEFAULT_TENANT)}
+            live = {node.uid for node in await fill(graph, options.items, "default")}
         print(f"{options.items} items in {time.perf_counter() - began:.0f} s, {len(live)} of them live", flush=True)
         os.environ |= _EMPTY
         async with serve(Path(folder), model=DEFAULT_MODEL, models_dir=Path(folder) / "models") as server:
