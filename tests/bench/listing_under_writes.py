@@ -1,7 +1,7 @@
 """``python tests/bench/listing_under_writes.py [ITEMS]``: every item through the cursor while others write.
 
 A tenant of so many items (1,000,000) on the embedded store, served over HTTP without vectors. One client lists all of
-them, a page of a hundred at a time, while another stores, changes and retracts items, ``--writes`` requests a second.
+them, a page of a hundred at a time, while eight others store, change and retract items, ``--writes`` requests a second.
 Prints milliseconds of a page, how many items that were live all the time came once, more often or never, and the
 server's memory at the beginning, in the middle and at the end.
 """
@@ -28,16 +28,16 @@ from vicw_bench.speed.server import RunningServer, serve
 from vicw_client import AsyncVicwClient
 from vicw_shared.embedding_models import DEFAULT_MODEL
 
-_PAGE = 100
+_PAGE, _WRITERS = 100, 8
 _EMPTY = {"VICW_EMBEDDER": "none", "VICW_SLEEP_PAUSED": "true"}
 
 
-async def write(url: str, per_second: float, changes: list[int]) -> None:
+async def write(url: str, writer: int, per_second: float, changes: list[int]) -> None:
     """Store an item, change it and retract it in turn, so many requests a second; ``changes`` counts what came."""
     async with AsyncVicwClient(url) as client:
         for number in itertools.count():
             began = time.perf_counter()
-            name = f"new {number // 3}"
+            name = f"new {writer}.{number // 3}"
             if number % 3 == 2:
                 await client.retract(context="written", ids=[name])
             else:
@@ -63,7 +63,9 @@ async def pages(server: RunningServer, order: str) -> AsyncIterator[tuple[list[s
 async def measure(server: RunningServer, live: set[str], order: str, per_second: float) -> None:
     """List everything beside the writer, and print what came."""
     changes: list[int] = []
-    writer = asyncio.create_task(write(server.url, per_second, changes))
+    writers = [
+        asyncio.create_task(write(server.url, writer, per_second / _WRITERS, changes)) for writer in range(_WRITERS)
+    ]
     times: list[float] = []
     memory: list[float] = []
     seen: Counter[str] = Counter()
@@ -74,9 +76,10 @@ async def measure(server: RunningServer, live: set[str], order: str, per_second:
         if len(times) % 500 == 1:
             memory.append(server.resident()["server"].own)
     seconds = time.perf_counter() - began
-    writer.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await writer
+    for writer in writers:
+        writer.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await writer
     often = Counter(seen.values())
     print(
         f"{order:10} {len(times)} pages in {seconds:.0f} s, p50 {statistics.median(times):.1f} ms, "
