@@ -37,8 +37,10 @@ from vicw_shared.wire.items import ContextPage, ItemDetails, ItemPage
 from vicw_shared.wire.keys import Key, Keys, MadeKey
 from vicw_shared.wire.knowledge import KnownPages
 from vicw_shared.wire.patch import PatchedItem
+from vicw_shared.wire.people import PersonProfile, UserPage
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
+from vicw_shared.wire.stats import StoreStats
 from vicw_shared.wire.supersede import SupersedeRequest, SupersedeResponse
 
 
@@ -119,6 +121,22 @@ class AsyncVicwClient:
     async def contexts(self, **fields: Any) -> ContextPage:
         """Return a page of contexts; see `VicwClient.contexts`."""
         return await self._run(_protocol.contexts(fields, self._retry, self._retrieve_base))
+
+    async def timeline(self, context: str, /, **fields: Any) -> ItemPage:
+        """Return a page of a context's timeline; see `VicwClient.timeline`."""
+        return await self._run(_protocol.timeline(context, fields, self._retry, self._retrieve_base))
+
+    async def users(self, **fields: Any) -> UserPage:
+        """Return a page of users; see `VicwClient.users`."""
+        return await self._run(_protocol.users(fields, self._retry, self._retrieve_base))
+
+    async def profile(self, uid: str, /, **fields: Any) -> PersonProfile:
+        """Return a person's profile; see `VicwClient.profile`."""
+        return await self._run(_protocol.profile(uid, fields, self._retry, self._retrieve_base))
+
+    async def stats(self, **fields: Any) -> StoreStats:
+        """Return how much is stored; see `VicwClient.stats`."""
+        return await self._run(_protocol.stats(fields, self._retry, self._retrieve_base))
 
     async def job(self, job_id: str) -> JobStatus:
         """Return how far a job is; see `VicwClient.job`."""

@@ -41,9 +41,12 @@ from vicw_shared.wire.items import ContextPage, ContextsQuery, ItemDetails, Item
 from vicw_shared.wire.keys import Key, Keys, MadeKey, NewKey
 from vicw_shared.wire.knowledge import KnownPages
 from vicw_shared.wire.patch import ItemPatch, PatchedItem
+from vicw_shared.wire.people import PersonProfile, ProfileQuery, UserPage, UsersQuery
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
+from vicw_shared.wire.stats import StatsQuery, StoreStats
 from vicw_shared.wire.supersede import SupersedeRequest, SupersedeResponse
+from vicw_shared.wire.timeline import TimelineQuery
 
 _POLL_FIRST_SECONDS = 0.1
 _POLL_LONGEST_SECONDS = 2.0
@@ -139,6 +142,29 @@ def contexts(fields: Mapping[str, Any], retry: Retry, base: str) -> Steps[Contex
     """Request a page of contexts; ``base`` is what ``retrieve_base`` returns."""
     query = query_of(ContextsQuery, fields)
     return parse(ContextPage, (yield from exchange(Send("GET", f"{base}/contexts{query}"), retry)))
+
+
+def timeline(context: str, fields: Mapping[str, Any], retry: Retry, base: str) -> Steps[ItemPage]:
+    """Request a page of a context's timeline; ``base`` is what ``retrieve_base`` returns."""
+    path = f"/contexts/{quote(context, safe='')}/timeline{query_of(TimelineQuery, fields)}"
+    return parse(ItemPage, (yield from exchange(Send("GET", f"{base}{path}"), retry)))
+
+
+def users(fields: Mapping[str, Any], retry: Retry, base: str) -> Steps[UserPage]:
+    """Request a page of users; ``base`` is what ``retrieve_base`` returns."""
+    return parse(UserPage, (yield from exchange(Send("GET", f"{base}/users{query_of(UsersQuery, fields)}"), retry)))
+
+
+def profile(uid: str, fields: Mapping[str, Any], retry: Retry, base: str) -> Steps[PersonProfile]:
+    """Request a person's profile; ``base`` is what ``retrieve_base`` returns."""
+    path = f"/people/{quote(uid, safe='')}/profile{query_of(ProfileQuery, fields)}"
+    return parse(PersonProfile, (yield from exchange(Send("GET", f"{base}{path}"), retry)))
+
+
+def stats(fields: Mapping[str, Any], retry: Retry, base: str) -> Steps[StoreStats]:
+    """Request the counts of what is stored; ``base`` is what ``retrieve_base`` returns."""
+    query = query_of(StatsQuery, fields)
+    return parse(StoreStats, (yield from exchange(Send("GET", f"{base}/stats{query}"), retry)))
 
 
 def graph[M: GraphQuestion](

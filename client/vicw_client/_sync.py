@@ -35,8 +35,10 @@ from vicw_shared.wire.items import ContextPage, ItemDetails, ItemPage
 from vicw_shared.wire.keys import Key, Keys, MadeKey
 from vicw_shared.wire.knowledge import KnownPages
 from vicw_shared.wire.patch import PatchedItem
+from vicw_shared.wire.people import PersonProfile, UserPage
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
+from vicw_shared.wire.stats import StoreStats
 from vicw_shared.wire.supersede import SupersedeRequest, SupersedeResponse
 
 
@@ -148,6 +150,25 @@ class VicwClient:
     def contexts(self, **fields: Any) -> ContextPage:
         """Return a page of contexts with what each holds; ``next`` is the ``after`` of the next page."""
         return self._run(_protocol.contexts(fields, self._retry, self._retrieve_base))
+
+    def timeline(self, context: str, /, **fields: Any) -> ItemPage:
+        """Return a page of a context's items in order of time; ``next`` is the ``cursor`` of the next page.
+
+        Raises NotFoundError for an unknown context.
+        """
+        return self._run(_protocol.timeline(context, fields, self._retry, self._retrieve_base))
+
+    def users(self, **fields: Any) -> UserPage:
+        """Return a page of who speaks in what is stored; ``next`` is the ``after`` of the next page."""
+        return self._run(_protocol.users(fields, self._retry, self._retrieve_base))
+
+    def profile(self, uid: str, /, **fields: Any) -> PersonProfile:
+        """Return what a person told of themself, by the person's uid. Raises NotFoundError for an unknown one."""
+        return self._run(_protocol.profile(uid, fields, self._retry, self._retrieve_base))
+
+    def stats(self, **fields: Any) -> StoreStats:
+        """Return how much is stored, of the last ``days`` day by day."""
+        return self._run(_protocol.stats(fields, self._retry, self._retrieve_base))
 
     def job(self, job_id: str) -> JobStatus:
         """Return the status of a job. Raises NotFoundError for an unknown one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import shutil
@@ -18,6 +19,7 @@ _LOCK = "vicw.lock"
 _OWN_FILES = {_LOCK, "graph.sqlite3", "models", "vicw.env"}
 _INDEX_SHARE = 0.5
 _TOKEN_BYTES = 32
+_BLOCK = 512
 _TRIES, _RETRY_SECONDS = 3, 0.03
 
 
@@ -100,6 +102,16 @@ class DataDir:
         finally:
             os.close(lock_file)
         return None
+
+    def size(self) -> int:
+        """Return the bytes that the files of the directory take on the disk."""
+        total = 0
+        for folder, _, names in os.walk(self.path):
+            for name in names:
+                with contextlib.suppress(FileNotFoundError):  # engines replace files at any time
+                    file = Path(folder, name).lstat()
+                    total += file.st_blocks * _BLOCK if hasattr(file, "st_blocks") else file.st_size
+        return total
 
     def _require_own(self) -> None:
         """Refuse a directory with other contents, such as a home directory or /tmp.

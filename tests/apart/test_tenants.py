@@ -19,16 +19,20 @@ from support.api.tenant_isolation import (
     PATCH_BY_ID,
     PATIENT,
     PROBES,
+    PROFILE,
     RETRACT,
     RETRIEVE,
+    STATS,
     SUPERSEDE,
+    TIMELINE,
+    USERS,
     check_isolation,
     check_queue_fairness,
     endpoints,
 )
 from support.processes.platform import Platform
 
-READ = {RETRIEVE, ITEMS, ITEM, CONTEXTS, *GRAPH}
+READ = {RETRIEVE, ITEMS, ITEM, CONTEXTS, TIMELINE, USERS, PROFILE, STATS, *GRAPH}
 """The endpoints of the retrieval service."""
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]

@@ -171,3 +171,27 @@ def test_contexts_are_counted_without_what_a_viewer_may_not_see(http: httpx.Clie
     assert summary(viewer="Ben") == {**shown, **times}
     assert summary()["items"] == 13
     assert http.get("/contexts", params={"after": CONTEXT, "prefix": CONTEXT}).json() == {"contexts": [], "next": None}
+
+
+def stats(http: httpx.Client, **params: Any) -> dict[str, Any]:
+    counts: dict[str, Any] = http.get("/stats", params=params).raise_for_status().json()
+    return counts
+
+
+def test_stats_count_what_a_viewer_may_see(http: httpx.Client) -> None:
+    """The hidden item is in no number of the viewer's, and the queue and the files, which are all's, are not told."""
+    counted = ("items", "passages", "chars")
+    before, before_shown = stats(http), stats(http, viewer="Ben")
+    hidden = {"text": "Ana is well.", "about": ["Ana"], "sensitivity": "sensitive"}
+    http.post("/ingest", json={"context": "Illness", "items": [hidden]}).raise_for_status()
+    everything, shown = stats(http), stats(http, viewer="Ben")
+    assert [everything[name] - before[name] for name in counted] == [1, 1, len(hidden["text"])]
+    assert sum(day["items"] for day in everything["days"]) - sum(day["items"] for day in before["days"]) == 1
+    assert shown == before_shown, "a hidden item is in no number"
+    assert everything["contexts"] - shown["contexts"] >= 1
+    assert sum(day["items"] for day in everything["days"]) == everything["items"]
+    assert everything["vectors"] + everything["waiting"] == everything["passages"]
+    assert (everything["queue"]["dead"], everything["disk_bytes"] > 100_000) == (0, True)
+    assert (shown["queue"], shown["disk_bytes"]) == (None, None)
+    refused = http.get("/stats", params={"days": 0})
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "days")

@@ -103,3 +103,78 @@ def test_contexts_are_listed_with_what_they_hold(server: Server, uids: list[str]
     (context,) = json.loads(vicw(server, "contexts", CONTEXT, "--json").stdout)
     assert (context["context"], context["domains"]) == (CONTEXT, {"general": context["items"]})
     assert "No contexts" in vicw(server, "contexts", "no such").stderr
+
+
+def test_stats_are_a_table_of_counts_or_json(server: Server, uids: list[str]) -> None:
+    stats = json.loads(vicw(server, "stats", "--json").stdout)
+    table = {line.rsplit(None, 1)[0].strip(): line.split()[-1] for line in vicw(server, "stats").stdout.splitlines()}
+    assert stats["items"] >= 1 and stats["disk_bytes"] > 0
+    assert (table["items"], table["contexts"]) == (f"{stats['items']:,}", f"{stats['contexts']:,}")
+    assert table[f"stored on {stats['days'][-1]['day']}"] == f"{stats['days'][-1]['items']:,}"
+
+
+@pytest.fixture(scope="module")
+def picked(http: httpx.Client) -> list[str]:
+    turns = [
+        {"text": "I live next to the orchard.", "speaker": "Quill", "timestamp": "2026-04-03T09:00:00Z"},
+        {"text": "The plums are ripe.", "speaker": "Rune", "user": "r-1", "timestamp": "2026-04-02T09:00:00Z"},
+    ]
+    answer = http.post("/ingest", json={"context": "Orchard", "items": turns}).raise_for_status()
+    return [item["uid"] for item in answer.json()["items"]]
+
+
+def test_a_timeline_is_a_line_an_item_or_json(server: Server, picked: list[str]) -> None:
+    first, second = vicw(server, "timeline", "Orchard", "--happened").stdout.splitlines()
+    assert "Rune: The plums" in first and "Quill: I live" in second
+    (last,) = json.loads(vicw(server, "timeline", "Orchard", "--desc", "--limit", "1", "--json").stdout)
+    assert last["uid"] == picked[0]
+    unknown = vicw(server, "timeline", "no such")
+    assert (unknown.returncode, "no context 'no such'" in unknown.stderr) == (1, True)
+
+
+def test_users_are_a_table_or_json(server: Server, picked: list[str]) -> None:
+    users = json.loads(vicw(server, "users", "--context", "Orchard", "--json").stdout)
+    assert [(user["user"], user["speakers"], user["items"]) for user in users] == [
+        ("r-1", ["Rune"], 1),
+        (None, ["Quill"], 1),
+    ]
+    header, *rows = vicw(server, "users", "r-", "--context", "Orchard").stdout.splitlines()
+    assert header.split() == ["user", "speaks", "as", "items", "contexts", "first", "last"]
+    assert [row.split()[:4] for row in rows] == [["r-1", "Rune", "1", "1"]]
+    assert "Nobody" in vicw(server, "users", "no such").stderr
+
+
+def test_the_profile_of_a_person_is_shown(server: Server, picked: list[str]) -> None:
+    (person,) = json.loads(vicw(server, "entities", "list", "Orchard", "Quill", "--json").stdout)
+    shown = vicw(server, "entities", "profile", person["uid"]).stdout
+    assert shown.split() == ["2026-04-03", "09:00Z", "home", "I", "live", "next", "to", "the", "orchard."]
+    profile = json.loads(vicw(server, "entities", "profile", person["uid"], "--json").stdout)
+    assert (profile["name"], len(profile["statements"])) == ("Quill", 1)
+
+
+def test_changes_are_a_table_or_json(server: Server, uids: list[str]) -> None:
+    assert vicw(server, "items", "edit", uids[0], '{"tags": ["sown", "red"]}').returncode == 0
+    changes = json.loads(vicw(server, "audit", "--json", "--limit", "1").stdout)
+    assert [(change["kind"], change["count"]) for change in changes] == [("patch", 1)]
+    header, first, *_ = vicw(server, "audit").stdout.splitlines()
+    assert (header.split(), first.split()[2:]) == (["at", "change", "count", "key"], ["patch", "1", "-"])
+
+
+def completed(server: Server, shell: str, *words: str, url: str | None = None) -> tuple[str, str]:
+    environment = {name: value for name, value in server.environment.items() if name != "VICW_URL"}
+    environment |= {"VICW_DATA_DIR": str(server.data_dir), "_VICW_COMPLETE": f"complete_{shell}"}
+    environment |= {"COMP_WORDS": " ".join(("vicw", *words)), "COMP_CWORD": str(len(words))}
+    environment |= {"_TYPER_COMPLETE_ARGS": environment["COMP_WORDS"], "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+    environment |= {"VICW_URL": url} if url is not None else {}
+    done = subprocess.run([str(VICW)], capture_output=True, text=True, env=environment, timeout=60, check=False)
+    return done.stdout.strip(), done.stderr
+
+
+def test_a_shell_completes_names_of_contexts(server: Server, http: httpx.Client, uids: list[str]) -> None:
+    http.post("/ingest", json={"context": "Back yard's", "items": [{"text": "Nettles."}]}).raise_for_status()
+    for command in (("retrieve", "q", "--context"), ("timeline",), ("items", "show", "x", "--context"), ("contexts",)):
+        assert completed(server, "bash", *command, "Allot") == ("Allotment", "")
+    assert completed(server, "bash", "timeline", r"Back\ y") == (r"Back\ yard\'s", "")
+    assert completed(server, "fish", "timeline", "Back") == ("Back yard's", "")
+    assert completed(server, "bash", "timeline", "Nothing") == ("", "")
+    assert completed(server, "bash", "timeline", "Allot", url="http://127.0.0.1:1") == ("", ""), "no server: silence"

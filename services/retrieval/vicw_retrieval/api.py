@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response, Security
 from vicw_retrieval.items.api import create_items_router
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.ports import RetrievalPorts
+from vicw_retrieval.profile.api import create_profile_router
 from vicw_retrieval.traversal.api import create_graph_router
 from vicw_runtime.http import Gate, bearer_scheme, refusals, tenant_of
 from vicw_shared.model.keys import Right
@@ -36,5 +37,6 @@ def create_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> APIRouter:
         return Response(answer.model_dump_json(by_alias=True), media_type="application/json")
 
     router.include_router(create_items_router(ports, gate))
+    router.include_router(create_profile_router(ports, gate))
     router.include_router(create_graph_router(ports, gate))
     return router

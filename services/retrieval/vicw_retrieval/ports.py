@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from vicw_retrieval.relevance.calibration import Calibration, load_calibrations
@@ -23,6 +24,7 @@ class RetrievalPorts:
     ``converting``: words of some passages are those of an earlier version, so a search by words may miss them.
     ``calibration`` has the constants of relevance for the embedding model, by default those of words alone.
     ``outbox`` knows the passages that no vector search finds yet; None: nobody asks for them.
+    ``disk_bytes`` returns the size of the stores' files, of all tenants; None: they are not on this machine.
     ``uses`` counts shown items. ``throttle`` makes background work yield. ``outage`` lives as long as the process.
     """
 
@@ -41,6 +43,7 @@ class RetrievalPorts:
     reranker: Reranker | None = None
     outbox: Outbox | None = None
     uses: UsageCounter | None = None
+    disk_bytes: Callable[[], int] | None = None
     throttle: BackgroundThrottle = field(default_factory=BackgroundThrottle)
     deadline: Deadline = field(default_factory=Deadline)
     calibration: Calibration = field(default_factory=lambda: load_calibrations().words)

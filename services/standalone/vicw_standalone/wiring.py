@@ -244,7 +244,9 @@ class Standalone:
         self.gate.require()
         index = self._index
         loading = not self.indexes.is_open or self.embedders.is_loading(index.model)
-        return self._read_path.ports(self.graph, self.indexes, index, self._throttle, loading=loading)
+        return self._read_path.ports(
+            self.graph, self.indexes, index, self._throttle, loading=loading, data_dir=self.data_dir
+        )
 
     async def probe_embedder(self) -> None:
         """Raise if the embedder does not answer, or still loads its model."""

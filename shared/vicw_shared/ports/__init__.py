@@ -18,7 +18,7 @@ from vicw_shared.ports.graph import (
     TextHit,
     WeightedNeighbour,
 )
-from vicw_shared.ports.item_list import ContextPart, ItemListing, ListingPlace, ListingQuery
+from vicw_shared.ports.item_list import ContextPart, ItemListing, ListingPlace, ListingQuery, SpeakerPart
 from vicw_shared.ports.items import ItemIndex, ItemView, PassageChange, PassageTimes, Use, Uses
 from vicw_shared.ports.keys import KeyRing
 from vicw_shared.ports.language import Completion, Finish, LanguageModel, Prompt, Reranker, Role
@@ -150,6 +150,7 @@ __all__ = [
     "ScoreQuery",
     "SleepLog",
     "SparseVector",
+    "SpeakerPart",
     "Spread",
     "Steps",
     "Store",

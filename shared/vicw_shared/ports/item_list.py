@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import NamedTuple, Protocol
 
 from vicw_shared.model import Label, Node
@@ -39,9 +39,9 @@ class ListingQuery:
 
 @dataclass(frozen=True, slots=True)
 class ContextPart:
-    """The live items of one domain and label in a context: how many, told from ``first`` to ``last``.
+    """Items of one domain and label in a context: how many, told from ``first`` to ``last``.
 
-    ``passages`` prove them, with so many characters of text.
+    ``passages`` prove them, with so many characters of text; of these so many are ``indexed``.
     """
 
     context: str
@@ -52,15 +52,45 @@ class ContextPart:
     last: datetime
     passages: int
     chars: int
+    indexed: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakerPart:
+    """The live items of one user and speaker in a context: how many, told from ``first`` to ``last``.
+
+    Either may be None, not both.
+    """
+
+    user: str | None
+    speaker: str | None
+    context: str
+    items: int
+    first: datetime
+    last: datetime
 
 
 class ItemListing(Protocol):
     """Lists and counts items."""
 
-    async def context_parts(self, scope: Scope) -> list[ContextPart]:
-        """Return the counts of the live items in a scope, as ``list_items`` would list them.
+    async def context_parts(self, scope: Scope, *, retired: bool = False) -> list[ContextPart]:
+        """Return the counts of the live items in a scope, or of the ``retired`` ones.
 
-        Ordered by context, domain and label. This reads all of them.
+        They are those that ``list_items`` would list. Ordered by context, domain and label. This reads all of them.
+        """
+        ...
+
+    async def speaker_parts(self, scope: Scope) -> list[SpeakerPart]:
+        """Return the counts of the live items in a scope that have a user or a speaker, in no order.
+
+        They are those that ``list_items`` would list. This reads all of them.
+        """
+        ...
+
+    async def arrivals_by_day(self, scope: Scope, since: datetime) -> dict[date, int]:
+        """Return how many of the live items in a scope were stored on each day of UTC since then, the earliest first.
+
+        Days without any are left out.
         """
         ...
 

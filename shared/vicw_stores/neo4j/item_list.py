@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date, datetime
 
 from vicw_core.filters.order import contexts_of, listing_place, single_context
-from vicw_shared.clock import from_us
+from vicw_shared.clock import MICROSECONDS, from_us, to_us
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import Scope
 from vicw_shared.ports.item_filter import ItemCondition
-from vicw_shared.ports.item_list import ContextPart, ListingQuery
+from vicw_shared.ports.item_list import ContextPart, ListingQuery, SpeakerPart
 from vicw_stores.conditions import listing_conditions
 from vicw_stores.neo4j.cypher import item_list as cypher
 from vicw_stores.neo4j.cypher.item_filter import Bindings, condition_of
@@ -17,6 +18,8 @@ from vicw_stores.neo4j.cypher.text import scope_condition
 from vicw_stores.neo4j.database import RunStatement
 from vicw_stores.neo4j.keys import index_text, listed
 from vicw_stores.neo4j.rows import nodes_in
+
+_DAY = 24 * 60 * 60 * MICROSECONDS
 
 
 async def list_items(run: RunStatement, query: ListingQuery, limit: int) -> list[Node]:
@@ -74,10 +77,10 @@ async def read_passing_items(
     return [row["uid"] for row in await run(statement, **values)]
 
 
-async def read_context_parts(run: RunStatement, scope: Scope) -> list[ContextPart]:
-    """Return the counts of the live items in a scope."""
-    values = Bindings(tenant=scope.tenant, listed=listed(scope.tenant, live=True))
-    scoped = scope_condition(listing_conditions(scope, retired=False), values)
+async def read_context_parts(run: RunStatement, scope: Scope, *, retired: bool) -> list[ContextPart]:
+    """Return the counts of the live items in a scope, or of the retired ones."""
+    values = Bindings(tenant=scope.tenant, listed=listed(scope.tenant, live=not retired))
+    scoped = scope_condition(listing_conditions(scope, retired=retired), values)
     rows = await run(cypher.context_parts(f"i.tenant = $tenant AND ({scoped})"), **values)
     return [
         ContextPart(
@@ -89,6 +92,28 @@ async def read_context_parts(run: RunStatement, scope: Scope) -> list[ContextPar
             from_us(row["last"]),
             row["passages"],
             row["chars"],
+            row["indexed"],
         )
         for row in rows
     ]
+
+
+async def read_speaker_parts(run: RunStatement, scope: Scope) -> list[SpeakerPart]:
+    """Return the counts of the live items in a scope by user and speaker."""
+    values = Bindings(tenant=scope.tenant, listed=listed(scope.tenant, live=True))
+    scoped = scope_condition(listing_conditions(scope, retired=False), values)
+    rows = await run(cypher.speaker_parts(f"i.tenant = $tenant AND ({scoped})"), **values)
+    return [
+        SpeakerPart(
+            row["user"], row["speaker"], row["context"], row["items"], from_us(row["first"]), from_us(row["last"])
+        )
+        for row in rows
+    ]
+
+
+async def read_arrivals(run: RunStatement, scope: Scope, since: datetime) -> dict[date, int]:
+    """Return how many of the live items in a scope were stored on each day since then."""
+    values = Bindings(tenant=scope.tenant, listed=listed(scope.tenant, live=True), since=to_us(since), day=_DAY)
+    scoped = scope_condition(listing_conditions(scope, retired=False), values)
+    rows = await run(cypher.arrivals(f"i.tenant = $tenant AND ({scoped})"), **values)
+    return {from_us(row["day"] * _DAY).date(): row["items"] for row in rows}

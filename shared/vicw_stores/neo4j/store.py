@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import date, datetime
 
 from vicw_core.index import sparse
 from vicw_core.index.full_text import SCORED, ranked
@@ -23,6 +23,7 @@ from vicw_shared.ports import (
     Neighbour,
     PassageTimes,
     Scope,
+    SpeakerPart,
     Spread,
     TermFrequencies,
     TextHit,
@@ -38,7 +39,13 @@ from vicw_stores.neo4j.cypher import text as full_text
 from vicw_stores.neo4j.database import Neo4jDatabase, RunStatement
 from vicw_stores.neo4j.erasure import Neo4jErasures
 from vicw_stores.neo4j.hops import find_neighbours, find_weighted_neighbours
-from vicw_stores.neo4j.item_list import list_items, read_context_parts, read_passing_items
+from vicw_stores.neo4j.item_list import (
+    list_items,
+    read_arrivals,
+    read_context_parts,
+    read_passing_items,
+    read_speaker_parts,
+)
 from vicw_stores.neo4j.items import find_by_text_key, find_item_views
 from vicw_stores.neo4j.key_ring import Neo4jKeyRing
 from vicw_stores.neo4j.keys import EdgeTypes, item_key, tenant_key
@@ -212,8 +219,14 @@ class Neo4jGraphStore(Neo4jScans):
     async def list_items(self, query: ListingQuery, limit: int) -> list[Node]:
         return await list_items(self._database.read, query, limit)
 
-    async def context_parts(self, scope: Scope) -> list[ContextPart]:
-        return await read_context_parts(self._database.wait, scope)
+    async def context_parts(self, scope: Scope, *, retired: bool = False) -> list[ContextPart]:
+        return await read_context_parts(self._database.wait, scope, retired=retired)
+
+    async def speaker_parts(self, scope: Scope) -> list[SpeakerPart]:
+        return await read_speaker_parts(self._database.wait, scope)
+
+    async def arrivals_by_day(self, scope: Scope, since: datetime) -> dict[date, int]:
+        return await read_arrivals(self._database.wait, scope, since)
 
     async def contexts(self, tenant: str) -> list[Node]:
         rows = await self._database.read(nodes.CONTEXTS, tenant_key=tenant_key(tenant), tenant=tenant)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from datetime import date, datetime
 from itertools import batched
 
 from vicw_core.filters.order import contexts_of, listing_place, single_context
-from vicw_shared.clock import from_us
+from vicw_shared.clock import MICROSECONDS, from_us, to_us
 from vicw_shared.model import Label, Node
 from vicw_shared.model.item_order import ItemOrder
 from vicw_shared.ports import Scope
 from vicw_shared.ports.item_filter import ItemCondition
-from vicw_shared.ports.item_list import ContextPart, ListingPlace, ListingQuery
+from vicw_shared.ports.item_list import ContextPart, ListingPlace, ListingQuery, SpeakerPart
 from vicw_stores.conditions import listing_conditions
 from vicw_stores.sqlite.full_text import scope_clause
 from vicw_stores.sqlite.item_filter import KEYS, Clause, clause_of, term_clauses
@@ -25,9 +26,15 @@ _KEY = {
     ItemOrder.IMPORTANCE: KEYS["importance"],
 }
 _TIE = "ifnull(arrival, 0)"
+_DAY = 24 * 60 * 60 * MICROSECONDS
 _PROOF = (
     "(SELECT {} FROM edge e JOIN node k ON k.pk = e.target WHERE e.source = i.pk AND e.type = 'EVIDENCED_BY' "
     "AND k.label = 'Chunk')"
+)
+
+_USER = (
+    "(SELECT min(t.name) FROM edge g JOIN node t ON t.pk = g.target WHERE g.source = i.pk AND g.type = 'STATED_BY' "
+    "AND fold(t.subtype) = 'user')"
 )
 
 
@@ -133,17 +140,46 @@ def _uids(connection: sqlite3.Connection, sql: str, values: Sequence[object]) ->
     return [unpack(uid) for (uid,) in connection.execute(sql, values)]
 
 
-def read_context_parts(connection: sqlite3.Connection, scope: Scope) -> list[ContextPart]:
-    """Return the counts of the live items in a scope."""
-    scoped, values = scope_clause(listing_conditions(scope, retired=False))
+def read_context_parts(connection: sqlite3.Connection, scope: Scope, *, retired: bool) -> list[ContextPart]:
+    """Return the counts of the live items in a scope, or of the retired ones."""
+    scoped, values = scope_clause(listing_conditions(scope, retired=retired))
     rows = connection.execute(
         f"SELECT i.context, i.domain, i.label, count(*), min({KEYS['told']}), max({KEYS['told']}), "  # noqa: S608
-        f"sum({_PROOF.format('count(*)')}), sum({_PROOF.format('ifnull(sum(length(k.text)), 0)')}) FROM node i "
-        "WHERE i.content_hash IS NOT NULL AND i.label <> 'Chunk' AND i.tenant = ? AND i.retired_at IS NULL "
+        f"sum({_PROOF.format('count(*)')}), sum({_PROOF.format('ifnull(sum(length(k.text)), 0)')}), "
+        f"sum({_PROOF.format('ifnull(sum(k.indexed), 0)')}) FROM node i "
+        "WHERE i.content_hash IS NOT NULL AND i.label <> 'Chunk' AND i.tenant = ? AND (i.retired_at IS NULL) = ? "
         f"AND ({scoped}) GROUP BY i.context, i.domain, i.label ORDER BY i.context, i.domain, i.label",
+        (scope.tenant, not retired, *values),
+    )
+    return [
+        ContextPart(context, domain, Label(label), items, from_us(first), from_us(last), *proof)
+        for context, domain, label, items, first, last, *proof in rows
+    ]
+
+
+def read_speaker_parts(connection: sqlite3.Connection, scope: Scope) -> list[SpeakerPart]:
+    """Return the counts of the live items in a scope by user and speaker."""
+    scoped, values = scope_clause(listing_conditions(scope, retired=False))
+    rows = connection.execute(
+        f"SELECT {_USER} AS stated_by, i.speaker, i.context, count(*), min({KEYS['told']}), max({KEYS['told']}) "  # noqa: S608
+        "FROM node i WHERE i.content_hash IS NOT NULL AND i.label <> 'Chunk' AND i.tenant = ? "
+        f"AND (i.retired_at IS NULL) = 1 AND ({scoped}) AND (stated_by IS NOT NULL OR i.speaker IS NOT NULL) "
+        "GROUP BY stated_by, i.speaker, i.context",
         (scope.tenant, *values),
     )
     return [
-        ContextPart(context, domain, Label(label), items, from_us(first), from_us(last), passages, chars)
-        for context, domain, label, items, first, last, passages, chars in rows
+        SpeakerPart(user, speaker, context, items, from_us(first), from_us(last))
+        for user, speaker, context, items, first, last in rows
     ]
+
+
+def read_arrivals(connection: sqlite3.Connection, scope: Scope, since: datetime) -> dict[date, int]:
+    """Return how many of the live items in a scope were stored on each day since then."""
+    scoped, values = scope_clause(listing_conditions(scope, retired=False))
+    rows = connection.execute(
+        f"SELECT i.created_at / {_DAY} AS day, count(*) FROM node i "  # noqa: S608
+        "WHERE i.content_hash IS NOT NULL AND i.label <> 'Chunk' AND i.tenant = ? AND (i.retired_at IS NULL) = 1 "
+        f"AND i.created_at >= ? AND ({scoped}) GROUP BY day ORDER BY day",
+        (scope.tenant, to_us(since), *values),
+    )
+    return {from_us(day * _DAY).date(): items for day, items in rows}

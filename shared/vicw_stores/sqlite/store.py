@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from itertools import batched
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from vicw_shared.ports import (
     Neighbour,
     PassageTimes,
     Scope,
+    SpeakerPart,
     Spread,
     TermFrequencies,
     TextHit,
@@ -37,7 +38,13 @@ from vicw_stores.sqlite.database import MAPPED_MB, SqliteDatabase, Writer
 from vicw_stores.sqlite.erasure import SqliteErasures
 from vicw_stores.sqlite.full_text import find_passages
 from vicw_stores.sqlite.hop import read_weighted_neighbours
-from vicw_stores.sqlite.item_list import list_items, read_context_parts, read_passing_items
+from vicw_stores.sqlite.item_list import (
+    list_items,
+    read_arrivals,
+    read_context_parts,
+    read_passing_items,
+    read_speaker_parts,
+)
 from vicw_stores.sqlite.items import (
     read_by_text_key,
     read_expired,
@@ -216,8 +223,14 @@ class SqliteGraphStore(SqliteScans):
     async def list_items(self, query: ListingQuery, limit: int) -> list[Node]:
         return await self._database.read(lambda c: list_items(c, query, limit))
 
-    async def context_parts(self, scope: Scope) -> list[ContextPart]:
-        return await self._database.read(lambda c: read_context_parts(c, scope))
+    async def context_parts(self, scope: Scope, *, retired: bool = False) -> list[ContextPart]:
+        return await self._database.read(lambda c: read_context_parts(c, scope, retired=retired))
+
+    async def speaker_parts(self, scope: Scope) -> list[SpeakerPart]:
+        return await self._database.read(lambda c: read_speaker_parts(c, scope))
+
+    async def arrivals_by_day(self, scope: Scope, since: datetime) -> dict[date, int]:
+        return await self._database.read(lambda c: read_arrivals(c, scope, since))
 
     async def contexts(self, tenant: str) -> list[Node]:
         sql = f"SELECT {NODE_COLUMNS} FROM node WHERE label = 'Context' AND tenant = ? ORDER BY name"  # noqa: S608

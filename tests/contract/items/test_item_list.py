@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from vicw_core.filters.predicate import ItemFields, accepts
 from vicw_retrieval.access.scope import may_see
 from vicw_shared.model import Edge, Label, Node, Sensitivity
 from vicw_shared.model.item_order import ItemOrder
-from vicw_shared.ports import Audience, ContextPart, ListingQuery, Scope
+from vicw_shared.ports import Audience, ContextPart, ListingQuery, Scope, SpeakerPart
 from vicw_shared.settings import LimitSettings
 from vicw_shared.text import fold_case
 from vicw_shared.uids import make_uid
@@ -244,15 +245,20 @@ async def test_contexts_are_counted_by_what_is_listed(graph: Graph, seed: int) -
     proofs = [node(f"passage {n}", Label.CHUNK, text="x" * n) for n in range(60)]
     edges = [edge("EVIDENCED_BY", f"item {n}", f"passage {n}") for n in range(60)]
     await put(graph, [*population.nodes, *proofs], [*population.edges, *edges])
+    await graph.outbox.acknowledge(await graph.outbox.claim(20, seconds=60))
+    known = await graph.nodes("t", [proof.uid for proof in proofs])
+    indexed = {make_uid(f"item {n}"): known[proof.uid].indexed for n, proof in enumerate(proofs)}
+    assert sum(indexed.values()) == 20
     chars = {make_uid(f"item {n}"): n for n in range(60)}
-    for _ in range(3):
+    for retired in (False, True, False, True):
         scope = scopes(population.draw, population)
         items = {uid: fields.item for fields in population.items for uid in [fields.item.uid]}
         parts: dict[tuple[str, str, Label], list[Node]] = {}
-        for uid in population.expected(ListingQuery(scope=scope)):
+        for uid in population.expected(ListingQuery(scope=scope, retired=retired)):
             item = items[uid]
-            parts.setdefault((item.context, item.domain, item.label), []).append(item)
-        assert await graph.context_parts(scope) == [
+            if (item.retired_at is not None) == retired:
+                parts.setdefault((item.context, item.domain, item.label), []).append(item)
+        assert await graph.context_parts(scope, retired=retired) == [
             ContextPart(
                 *key,
                 items=len(group),
@@ -260,6 +266,47 @@ async def test_contexts_are_counted_by_what_is_listed(graph: Graph, seed: int) -
                 last=max(item.timestamp or item.created_at for item in group),
                 passages=len(group),
                 chars=sum(chars[item.uid] for item in group),
+                indexed=sum(indexed[item.uid] for item in group),
             )
             for key, group in sorted(parts.items())
         ]
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_speakers_are_counted_by_what_is_listed(graph: Graph, seed: int) -> None:
+    population = Population(random.Random(seed), 60)
+    claimed = node("somebody", Label.ENTITY, subtype="person")  # no user: the item is still of its speaker alone
+    await put(graph, [*population.nodes, claimed], [*population.edges, edge("STATED_BY", "item 0", "somebody")])
+    items = {fields.item.uid: fields for fields in population.items}
+    for _ in range(3):
+        scope = scopes(population.draw, population)
+        groups: dict[tuple[str | None, str | None, str], list[Node]] = {}
+        for uid in population.expected(ListingQuery(scope=scope)):
+            item, users = items[uid].item, items[uid].users
+            if users or item.speaker is not None:
+                groups.setdefault((min(users, default=None), item.speaker, item.context), []).append(item)
+        told = {key: [item.timestamp or item.created_at for item in group] for key, group in groups.items()}
+        expected = {SpeakerPart(*key, len(times), min(times), max(times)) for key, times in told.items()}
+        found = await graph.speaker_parts(scope)
+        assert (set(found), len(found)) == (expected, len(expected))
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_arrivals_are_counted_by_day_of_what_is_listed(graph: Graph, seed: int) -> None:
+    population = Population(random.Random(seed), 60)
+    await put(graph, population.nodes, population.edges)
+    items = {fields.item.uid: fields.item for fields in population.items}
+    for since in (AT - timedelta(days=1), AT + timedelta(days=1), AT + timedelta(seconds=1), AT + timedelta(days=9)):
+        scope = scopes(population.draw, population)
+        listed = [items[uid] for uid in population.expected(ListingQuery(scope=scope))]
+        days = Counter(item.created_at.date() for item in listed if item.created_at >= since)
+        found = await graph.arrivals_by_day(scope, since)
+        assert (found, list(found)) == (days, sorted(days))
+
+
+async def test_a_day_begins_at_midnight_of_utc(graph: Graph) -> None:
+    midnight = datetime(2026, 1, 20, tzinfo=UTC)
+    for name, at in (("a", midnight - timedelta(microseconds=1)), ("b", midnight), ("c", midnight)):
+        await put(graph, [node(name, content_hash="h", arrival=1, created_at=at)])
+    found = await graph.arrivals_by_day(Scope(tenant="t", now=NOW), midnight - timedelta(days=1))
+    assert found == {date(2026, 1, 19): 1, date(2026, 1, 20): 2}

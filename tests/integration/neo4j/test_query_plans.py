@@ -91,6 +91,8 @@ def statements() -> Iterator[tuple[str, str]]:
                 )
                 yield f"item_list.page {order} {fixed} {started} {one}", page
     yield "item_list.context_parts", item_list.context_parts("i.tenant = $tenant")
+    yield "item_list.speaker_parts", item_list.speaker_parts("i.tenant = $tenant")
+    yield "item_list.arrivals", item_list.arrivals("i.tenant = $tenant")
     yield "outbox.tenants", outbox.tenants()
     yield from ((f"outbox.backlog {one}", outbox.backlog(of_tenant=one)) for one in (True, False))
     yield from ((f"outbox.waiting {one}", outbox.waiting(of_contexts=one)) for one in (True, False))
@@ -192,7 +194,9 @@ VALUES: dict[str, Any] = {
     **dict.fromkeys(
         ("after", "uid", "kind", "prefix", "end", "tenant", "tenant_key", "record", "turn", "query", "body"), "a"
     ),
-    **dict.fromkeys(("limit", "most", "hub", "now", "until", "rest", "before", "created_at", "schema"), 1),
+    **dict.fromkeys(
+        ("limit", "most", "hub", "now", "until", "rest", "before", "created_at", "schema", "since", "day"), 1
+    ),
 }
 """Plausible values: the planner looks at their types."""
 

@@ -20,7 +20,8 @@ from vicw_standalone.operations import OPERATIONS
 
 INGEST, JOB, RETRIEVE = "POST /ingest", "GET /ingest/jobs/{job}", "POST /retrieve"
 RETRACT, SUPERSEDE = "POST /items/retract", "POST /supersede"
-ITEMS, ITEM, CONTEXTS = "GET /items", "GET /items/{uid}", "GET /contexts"
+ITEMS, ITEM, CONTEXTS, STATS = "GET /items", "GET /items/{uid}", "GET /contexts", "GET /stats"
+TIMELINE, USERS, PROFILE = "GET /contexts/{context}/timeline", "GET /users", "GET /people/{uid}/profile"
 PATCH, PATCH_BY_ID = "PATCH /items/{uid}", "PATCH /items"
 KNOWLEDGE = "GET /knowledge"
 THINGS, CANDIDATES, THING = "GET /entities", "GET /entities/candidates", "GET /entities/{uid}"
@@ -38,7 +39,7 @@ OPERATORS = {METRICS, *KEYS, *(f"POST /admin/{operation.name}" for operation in 
 """What needs the right ``admin``, which these tenants' keys do not have."""
 ERASURE = {"POST /forget", "GET /forget/{erasure}", "GET /audit"}
 """Rights of their own, which these tenants' keys lack; the tests of ``test_forget_over_http.py`` have them."""
-_ITEMS = {RETRACT, SUPERSEDE, PATCH, PATCH_BY_ID, ITEMS, ITEM, CONTEXTS}
+_ITEMS = {RETRACT, SUPERSEDE, PATCH, PATCH_BY_ID, ITEMS, ITEM, CONTEXTS, STATS, TIMELINE, USERS, PROFILE}
 TRIED = {INGEST, JOB, RETRIEVE, *_ITEMS, KNOWLEDGE, *ERASURE, *IDENTITY, *GRAPH, *PROBES, *OPERATORS}
 _EXAMPLES = 15 * TIMES
 _MARK = "zanzibar"
@@ -71,7 +72,8 @@ class Tenant:
         uid: str = "",
         params: Mapping[str, Any] | None = None,
     ) -> httpx.Response:
-        method, path = endpoint.replace("{job}", job).replace("{uid}", uid).split(" ", 1)
+        named = endpoint.replace("{job}", job).replace("{uid}", uid).replace("{context}", uid)
+        method, path = named.split(" ", 1)
         headers = {"Authorization": f"Bearer {self.key}"}
         if idempotency_key is not None:
             headers["Idempotency-Key"] = idempotency_key
@@ -241,7 +243,7 @@ class Intruder:
         assert [secret for secret in told if secret not in sent] == [], f"{endpoint} {sent}: {answer.text}"
         if endpoint == JOB and job in self.neighbour.jobs:
             assert answer.status_code == 404
-        if endpoint in {*OF_ONE_THING, ITEM}:
+        if endpoint in {*OF_ONE_THING, ITEM, PROFILE}:
             assert answer.status_code == 404, "it is the neighbour's"
         if endpoint == RETRACT and "uids" in request["body"]:
             assert {item["status"] for item in answer.json()["items"]} == {"unknown"}, "they are the neighbour's"
@@ -376,10 +378,11 @@ def _identities(neighbour: Neighbour) -> Iterator[st.SearchStrategy[dict[str, An
     yield st.fixed_dictionaries({"endpoint": st.sampled_from([THINGS, CANDIDATES]), "params": context})
     after = st.fixed_dictionaries({"context": st.just("home"), "after": uids})
     yield st.fixed_dictionaries({"endpoint": st.just(THINGS), "params": after})
-    yield st.fixed_dictionaries({"endpoint": st.sampled_from([THING, ITEM]), "uid": uids})
+    yield st.fixed_dictionaries({"endpoint": st.sampled_from([THING, ITEM, PROFILE]), "uid": uids})
     listed = st.fixed_dictionaries({"context": st.sampled_from(["home", "work"]), "include": st.just("retired")})
     yield st.fixed_dictionaries({"endpoint": st.just(ITEMS), "params": listed})
-    yield st.fixed_dictionaries({"endpoint": st.just(CONTEXTS)})
+    yield st.fixed_dictionaries({"endpoint": st.sampled_from([CONTEXTS, STATS, USERS])})
+    yield st.fixed_dictionaries({"endpoint": st.just(TIMELINE), "uid": uids | st.sampled_from(["home", "elsewhere"])})
     name = st.just({"name": "Mara"})
     yield st.fixed_dictionaries({"endpoint": st.just(RENAME), "uid": uids, "body": name})
     merge = st.fixed_dictionaries({"entity": uids, "into": uids})

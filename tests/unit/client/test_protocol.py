@@ -176,6 +176,9 @@ def test_items_and_contexts_are_asked_with_typed_filters(call: Call) -> None:
         seen.append(unquote_plus(request.url.raw_path.decode()))
         if request.url.path == "/contexts":
             return httpx.Response(200, json={"contexts": [], "next": "d"})
+        if request.url.path == "/stats":
+            counts = dict.fromkeys(("items", "retired", "contexts", "passages", "chars", "vectors", "waiting"), 4)
+            return httpx.Response(200, json={**counts, "labels": {}, "domains": {}, "days": []})
         return httpx.Response(200, json=item if "id" in request.url.params else {"items": [item], "next": "more"})
 
     page = call(handler, "items", filter={"metadata.house": {"gte": 3}}, tag=("a", "b"), limit=5, cursor=None)
@@ -184,16 +187,42 @@ def test_items_and_contexts_are_asked_with_typed_filters(call: Call) -> None:
     call(handler, "items", filter=chosen, since=datetime(2026, 1, 19, 10, tzinfo=UTC))
     assert call(handler, "item", context="c & d", id="a#1").version == 1
     assert call(handler, "contexts", prefix="c").next == "d"
+    assert call(handler, "stats", days=3, viewer="u").vectors == 4
     assert seen == [
         '/items?filter={"metadata.house":{"gte":3}}&tag=a&tag=b&limit=5',
         '/items?since=2026-01-19T10:00:00Z&filter={"not":{"tags":{"any":["draft"]}}}',
         "/items?context=c & d&id=a#1",
         "/contexts?prefix=c",
+        "/stats?viewer=u&days=3",
     ]
     for wrong in ({"filter": {"colour": 1}}, {"order": "size"}):
         with pytest.raises(BadRequestError, match=next(iter(wrong))):
             call(handler, "items", **wrong)
-    assert len(seen) == 4, "nothing was sent"
+    assert len(seen) == 5, "nothing was sent"
+
+
+def test_people_and_timelines_are_asked_with_typed_parameters(call: Call) -> None:
+    seen: list[str] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        seen.append(request.url.raw_path.decode())
+        pages: dict[str, Any] = {
+            "/users": {"users": []},
+            "/people/a%2F1/profile": {"uid": "a/1", "name": "n", "statements": []},
+        }
+        answer = pages.get(seen[-1].partition("?")[0], {"items": []})
+        return httpx.Response(200, json={**answer, "complete": True, "next": "user:b"})
+
+    assert call(handler, "users", prefix="u", context="c").next == "user:b"
+    assert call(handler, "profile", "a/1", limit=3, viewer="v").complete
+    assert call(handler, "timeline", "mail/2026 #1", order="happened", flow="f", limit=2).items == ()
+    assert seen == [
+        "/users?context=c&prefix=u",
+        "/people/a%2F1/profile?viewer=v&limit=3",
+        "/contexts/mail%2F2026%20%231/timeline?order=happened&flow=f&limit=2",
+    ]
+    with pytest.raises(BadRequestError, match="order"):
+        call(handler, "timeline", "c", order="importance")
 
 
 def test_forget_is_sent_once_and_watched(call: Call) -> None:

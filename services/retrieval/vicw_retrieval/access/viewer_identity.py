@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from vicw_core.graph.canonical import MERGED_INTO, is_inferred
 from vicw_retrieval.access.scope import is_expired
+from vicw_retrieval.access.visibility import Visibility
 from vicw_shared.model import Label, Node
 from vicw_shared.model.edges import IS_PERSON, SOURCE_ITEM
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread, look_up
@@ -34,27 +35,39 @@ async def with_viewer_identities(graph: GraphStore, scope: Scope) -> Scope:
     if audience is None or not audience.identities:
         return scope
     by_name = await look_up(graph, scope.tenant, audience.identities, limit=MAX_IDENTITIES)
-    starts = {node.uid for nodes in by_name.values() for node in nodes if _is_self(node)}
+    starts = {node.uid for nodes in by_name.values() for node in nodes if is_self(node)}
     if uids := [subject for subject in audience.identities if is_uid(subject)]:
-        starts |= {uid for uid, node in (await graph.nodes(scope.tenant, uids)).items() if _is_self(node)}
+        starts |= {uid for uid, node in (await graph.nodes(scope.tenant, uids)).items() if is_self(node)}
     if not starts:
         return scope
-    identity = _ViewerIdentities(graph, scope)
-    selves = await identity.merged(starts)
-    selves |= await identity.merged(await identity.along(selves, (IS_PERSON, Direction.OUT)))
-    selves |= await identity.merged(await identity.along(selves, (IS_PERSON, Direction.IN)))
+    selves = await _Identities(graph, scope).all(starts)
     subjects = dict.fromkeys((*audience.identities, *sorted(selves)[:MAX_IDENTITIES]))
     return replace(scope, audience=replace(audience, identities=tuple(subjects)))
 
 
-def _is_self(node: Node) -> bool:
+async def same_person(graph: GraphStore, scope: Scope, visibility: Visibility, uid: str) -> set[str]:
+    """Return all nodes of a person or user as far as the viewer of ``scope`` may know that they are the same."""
+    return await _Identities(graph, scope, visibility).all({uid})
+
+
+def is_self(node: Node) -> bool:
+    """Return whether a node is a person or a user."""
     return node.label is Label.ENTITY and node.content_hash is None and fold_case(node.subtype) in _SELVES
 
 
 @dataclass(frozen=True, slots=True)
-class _ViewerIdentities:
+class _Identities:
+    """Identities over edges that are no guesses and hold; with a ``visibility`` also visible."""
+
     graph: GraphStore
     scope: Scope
+    visibility: Visibility | None = None
+
+    async def all(self, starts: Iterable[str]) -> set[str]:
+        """Return these nodes with their persons, the users of these, and what is merged with any."""
+        selves = await self.merged(starts)
+        selves |= await self.merged(await self.along(selves, (IS_PERSON, Direction.OUT)))
+        return selves | await self.merged(await self.along(selves, (IS_PERSON, Direction.IN)))
 
     async def merged(self, uids: Iterable[str]) -> set[str]:
         """Return these nodes with all nodes merged with them, in either direction."""
@@ -81,4 +94,5 @@ class _ViewerIdentities:
         valid_sources = {
             uid for uid, node in source_items.items() if node.retired_at is None and not is_expired(self.scope, node)
         }
-        return [n for n in neighbours if n.edge.properties.get(SOURCE_ITEM) in {None, *valid_sources}]
+        valid = [n for n in neighbours if n.edge.properties.get(SOURCE_ITEM) in {None, *valid_sources}]
+        return valid if self.visibility is None else await self.visibility.visible(valid)

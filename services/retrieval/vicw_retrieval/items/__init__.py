@@ -1,1 +1,1 @@
-"""Reading what is stored: items in pages, and one item with everything that is known of it."""
+"""Reading what is stored: items in pages, one item with everything that is known of it, and counts."""

@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response, Security
+from fastapi import APIRouter, Path, Query, Request, Response, Security
 
 from vicw_retrieval.items.contexts import list_contexts
 from vicw_retrieval.items.service import list_items, read_item
+from vicw_retrieval.items.statistics import read_statistics
+from vicw_retrieval.items.timeline import read_timeline
+from vicw_retrieval.items.users import list_users
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_runtime.http import Gate, bearer_scheme, refusals, tenant_of
+from vicw_runtime.http import Gate, bearer_scheme, caller_of, refusals, tenant_of
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model.keys import Right
+from vicw_shared.wire.base import Id
 from vicw_shared.wire.items import ContextPage, ContextsQuery, ItemDetails, ItemPage, ItemQueryById, ItemsQuery
+from vicw_shared.wire.people import UserPage, UsersQuery
+from vicw_shared.wire.stats import StatsQuery, StoreStats
+from vicw_shared.wire.timeline import TimelineQuery
 
 
 def create_items_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> APIRouter:
@@ -50,6 +57,29 @@ def create_items_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> APIR
     @router.get("/contexts", operation_id="list_contexts", response_model=ContextPage, summary="List contexts")
     async def get_contexts(http: Request, query: Annotated[ContextsQuery, Query()]) -> Response:
         answer = await list_contexts(query, tenant_of(http), ports())
+        return Response(answer.model_dump_json(), media_type="application/json")
+
+    @router.get(
+        "/contexts/{context:path}/timeline",  # names of contexts have slashes
+        operation_id="get_timeline",
+        response_model=ItemPage,
+        summary="List a context's items in order of time",
+    )
+    async def get_timeline(
+        context: Annotated[Id, Path()], http: Request, query: Annotated[TimelineQuery, Query()]
+    ) -> Response:
+        answer = await read_timeline(context, query, tenant_of(http), ports())
+        return Response(answer.model_dump_json(), media_type="application/json")
+
+    @router.get("/users", operation_id="list_users", response_model=UserPage, summary="List who speaks")
+    async def get_users(http: Request, query: Annotated[UsersQuery, Query()]) -> Response:
+        answer = await list_users(query, tenant_of(http), ports())
+        return Response(answer.model_dump_json(), media_type="application/json")
+
+    @router.get("/stats", operation_id="get_stats", response_model=StoreStats, summary="Count what is stored")
+    async def get_stats(http: Request, query: Annotated[StatsQuery, Query()]) -> Response:
+        caller = caller_of(http)
+        answer = await read_statistics(query, caller.tenant, ports(), of_disk=Right.ADMIN in caller.rights)
         return Response(answer.model_dump_json(), media_type="application/json")
 
     return router

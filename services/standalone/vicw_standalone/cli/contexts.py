@@ -16,6 +16,7 @@ from vicw_client import VicwClient
 from vicw_runtime.console import err, harmless, out
 from vicw_shared.clock import format_minute
 from vicw_shared.wire.items import ContextSummary
+from vicw_standalone.terminal.completion import contexts as complete_contexts
 from vicw_standalone.terminal.server_client import UrlOption, server
 
 _PAGE = 200
@@ -27,7 +28,10 @@ def register(parent: typer.Typer) -> None:
 
 
 def list_contexts(
-    prefix: Annotated[str | None, typer.Argument(help="Start of their names, in its exact spelling.")] = None,
+    prefix: Annotated[
+        str | None,
+        typer.Argument(help="Start of their names, in its exact spelling.", autocompletion=complete_contexts),
+    ] = None,
     limit: Annotated[int, typer.Option(help="Maximum number of contexts.", min=1)] = 100,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     url: UrlOption = None,

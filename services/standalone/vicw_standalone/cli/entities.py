@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC
 from itertools import islice
 from typing import Annotated
 
@@ -12,12 +13,15 @@ from rich.markup import escape
 
 from vicw_client import VicwClient
 from vicw_runtime.console import err, harmless, out
+from vicw_shared.clock import format_minute
 from vicw_shared.text import counted
 from vicw_shared.wire.entities import Entity, EntityRef, IdentityChange, MergedRef
+from vicw_shared.wire.items import MAX_PAGE
+from vicw_standalone.terminal.completion import contexts as complete_contexts
 from vicw_standalone.terminal.server_client import UrlOption, server
 
 _PAGE = 500
-ContextArgument = Annotated[str, typer.Argument(help="Context of the entities.")]
+ContextArgument = Annotated[str, typer.Argument(help="Context of the entities.", autocompletion=complete_contexts)]
 UidArgument = Annotated[str, typer.Argument(help="Uid of the entity, as `vicw entities list` shows it.")]
 SubtypeOption = Annotated[str | None, typer.Option(help="Only entities of this subtype, such as person.")]
 LimitOption = Annotated[int, typer.Option(help="Maximum number of entries to show.", min=1)]
@@ -76,8 +80,31 @@ def show(uid: UidArgument, as_json: JsonOption = False, url: UrlOption = None) -
 
 
 @app.command()
+def profile(
+    uid: Annotated[str, typer.Argument(help="Uid of a person or user, as `vicw entities list` shows it.")],
+    limit: LimitOption = 100,
+    as_json: JsonOption = False,
+    url: UrlOption = None,
+) -> None:
+    """Show what a person told of themself, topic by topic."""
+    with server(url) as client:
+        found = client.profile(uid, limit=min(limit, MAX_PAGE))
+    if as_json:
+        print(found.model_dump_json(indent=2))
+        return
+    for statement in found.statements:
+        said = escape(harmless(" ".join(statement.text.split())))
+        line = f"[dim]{format_minute(statement.told_at, UTC)}[/]  {statement.topic:<7} {said}"
+        out.print(f"[strike]{line}[/]" if statement.ended else line)
+    if not found.statements:
+        err.print(f"{harmless(found.name)} told nothing of themself", markup=False)
+
+
+@app.command()
 def candidates(
-    contexts: Annotated[list[str], typer.Argument(help="Contexts whose names are compared.")],
+    contexts: Annotated[
+        list[str], typer.Argument(help="Contexts whose names are compared.", autocompletion=complete_contexts)
+    ],
     subtype: SubtypeOption = None,
     threshold: Annotated[
         float | None, typer.Option(help="Minimum similarity of names. \\[default: the server's]", min=0.5, max=1.0)

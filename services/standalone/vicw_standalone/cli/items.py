@@ -20,12 +20,15 @@ from vicw_shared.model.item_order import ItemOrder
 from vicw_shared.uids import is_uid
 from vicw_shared.wire.items import ItemDetails, ListedItem
 from vicw_standalone.cli.retract import retract
+from vicw_standalone.terminal.completion import contexts as complete_contexts
+from vicw_standalone.terminal.item_lines import print_items
 from vicw_standalone.terminal.server_client import UrlOption, server
 
 _PAGE = 200
-_EXCERPT, _LEAST = 300, 30
 ItemArgument = Annotated[str, typer.Argument(help="Uid of the item; with --context also your id.", metavar="ID")]
-ContextOption = Annotated[str | None, typer.Option(help="Context of the item, if ID is your id.")]
+ContextOption = Annotated[
+    str | None, typer.Option(help="Context of the item, if ID is your id.", autocompletion=complete_contexts)
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 app = typer.Typer(help="List, show, change and retract what is stored. Needs a running server.", no_args_is_help=True)
 
@@ -38,7 +41,7 @@ def register(parent: typer.Typer) -> None:
 
 @app.command("list")
 def list_items(
-    context: Annotated[str | None, typer.Argument(help="Only this context.")] = None,
+    context: Annotated[str | None, typer.Argument(help="Only this context.", autocompletion=complete_contexts)] = None,
     filter_: FilterOption = None,
     speaker: Annotated[str | None, typer.Option(help="Only what this speaker said.")] = None,
     user: Annotated[str | None, typer.Option(help="Only what this user said.")] = None,
@@ -74,7 +77,7 @@ def list_items(
         print(json.dumps([item.model_dump(mode="json") for item in items], indent=2, ensure_ascii=False))
         return
     if items:
-        _print_list(items, with_context=context is None)
+        print_items(items, with_context=context is None)
     else:
         err.print("Nothing found. Check the spelling, or remove filters", markup=False)
 
@@ -160,24 +163,6 @@ def _uid(item: str) -> str:
 
 def _read_filter(text: str | None) -> dict[str, Any] | None:
     return read_object(text, "--filter") if text is not None else None
-
-
-def _print_list(items: list[ListedItem], *, with_context: bool) -> None:
-    """Print a line an item; on a terminal its text ends at the edge, and ids are never cut."""
-    rows = [
-        [format_minute(item.told_at, UTC), item.id or item.uid, *([item.context] if with_context else [])]
-        for item in items
-    ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    room = max(_LEAST, out.width - sum(widths) - 2 * len(widths)) if out.is_terminal else _EXCERPT
-    for item, cells in zip(items, rows, strict=True):
-        said = f"{item.speaker}: " if item.speaker else f"{item.name}: " if item.name else ""
-        text = " ".join(f"{said}{item.text or ''}"[:_EXCERPT].split())
-        if len(text) > room:
-            text = f"{text[: room - 1]}…"
-        told, *names = (escape(harmless(cell.ljust(width))) for cell, width in zip(cells, widths, strict=True))
-        line = f"[dim]{told}[/]  {'  '.join(names)}  {escape(harmless(text))}"
-        out.print(f"[strike]{line}[/]" if item.retired_at else line)
 
 
 def _print(item: ItemDetails) -> None:

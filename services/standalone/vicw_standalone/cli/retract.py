@@ -12,6 +12,7 @@ from vicw_runtime.console import fail, harmless, out
 from vicw_runtime.terminal.json_option import FilterOption, read_filter
 from vicw_shared.text import counted
 from vicw_shared.uids import is_uid
+from vicw_standalone.terminal.completion import contexts as complete_contexts
 from vicw_standalone.terminal.server_client import UrlOption, server
 
 _IDS_AT_ONCE = 500
@@ -26,7 +27,10 @@ def retract(
     ids: Annotated[list[str] | None, typer.Argument(help="Ids of the items, or uids.", metavar="ID…")] = None,
     context: Annotated[
         str | None,
-        typer.Option(help="Context that the items were ingested into. \\[default: they are named by uids]"),
+        typer.Option(
+            help="Context that the items were ingested into. \\[default: they are named by uids]",
+            autocompletion=complete_contexts,
+        ),
     ] = None,
     ended_at: Annotated[
         datetime | None,

@@ -19,6 +19,7 @@ from rich.markup import escape
 from vicw_runtime.console import err, harmless, out
 from vicw_runtime.terminal.json_option import FilterOption, read_object
 from vicw_shared.clock import format_minute
+from vicw_standalone.terminal.completion import contexts as complete_contexts
 from vicw_standalone.terminal.one_request import post
 from vicw_standalone.terminal.server_client import UrlOption, server
 
@@ -32,7 +33,9 @@ def register(app: typer.Typer) -> None:
 
 def retrieve(
     query: Annotated[str, typer.Argument(help="The question.")],
-    context: Annotated[str | None, typer.Option(help="Search only this context.")] = None,
+    context: Annotated[
+        str | None, typer.Option(help="Search only this context.", autocompletion=complete_contexts)
+    ] = None,
     domain: Annotated[
         str | None, typer.Option(help="Search only this domain. \\[default: inferred from the query]")
     ] = None,

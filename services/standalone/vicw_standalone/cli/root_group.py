@@ -30,6 +30,19 @@ _COMMANDS: dict[str, tuple[str, str]] = {
         "vicw_standalone.cli.contexts",
         "List contexts, with what each holds. Needs a running server.",
     ),
+    "timeline": (
+        "vicw_standalone.cli.timeline",
+        "Show a context's items in order of time, the first ones first. Needs a running server.",
+    ),
+    "users": (
+        "vicw_standalone.cli.users",
+        "List users by id, then speakers without one, with what is stored of each. Needs a running server.",
+    ),
+    "audit": (
+        "vicw_standalone.cli.audit",
+        "List who changed and erased how much, the latest first. Needs a running server.",
+    ),
+    "stats": ("vicw_standalone.cli.stats", "Show how much is stored. Needs a running server."),
     "reindex": (
         "vicw_sleep.reindex.cli",
         "Change the embedding model, or repair the vector index. Running servers keep answering.",

@@ -14,6 +14,7 @@ from vicw_client import VicwClient
 from vicw_runtime.console import fail, harmless, out
 from vicw_runtime.operations.command import DataDirOption
 from vicw_standalone.settings import read_settings
+from vicw_standalone.terminal.completion import contexts as complete_contexts
 from vicw_standalone.terminal.server_client import server
 
 if TYPE_CHECKING:
@@ -36,7 +37,9 @@ def doctor(
         bool,
         typer.Option("--graph", help="Query a running server, and show what the graph channel adds to its answers."),
     ] = False,
-    context: Annotated[str | None, typer.Option(help="With --graph: search only this context.")] = None,
+    context: Annotated[
+        str | None, typer.Option(help="With --graph: search only this context.", autocompletion=complete_contexts)
+    ] = None,
     url: Annotated[
         str | None,
         typer.Option(

@@ -12,12 +12,13 @@ from vicw_runtime.console import err, fail, harmless, problem
 from vicw_shared.wire.graph import GraphAnswer
 from vicw_standalone.drawing.picture import draw
 from vicw_standalone.drawing.presets import PRESETS, Preset
+from vicw_standalone.terminal.completion import contexts as complete_contexts
 from vicw_standalone.terminal.server_client import UrlOption, server
 
 _SHOWN_CHARS = 100
 app = typer.Typer(help="Show parts of the graph. Needs a running server.", no_args_is_help=True)
 
-ContextOption = Annotated[str | None, typer.Option(help="Only this context.")]
+ContextOption = Annotated[str | None, typer.Option(help="Only this context.", autocompletion=complete_contexts)]
 LimitOption = Annotated[int, typer.Option(help="Maximum number of nodes.", min=1)]
 AsOfOption = Annotated[
     str | None, typer.Option(help="Answer as of this date, such as 2026-01-19, or date, time and zone.")

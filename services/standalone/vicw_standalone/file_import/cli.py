@@ -10,6 +10,7 @@ import typer
 from rich.markup import escape
 
 from vicw_runtime.console import INTERRUPTED, err, fail, out, problem
+from vicw_standalone.terminal.completion import contexts as complete_contexts
 from vicw_standalone.terminal.console import interruptible, print_refused
 from vicw_standalone.terminal.server_client import UrlOption, connect, hint, require_server
 
@@ -45,7 +46,10 @@ def register(app: typer.Typer) -> None:
 def ingest(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders.", parser=_path, metavar="PATH…")],
     context: Annotated[
-        str | None, typer.Option(help="Context to store them in. \\[default: the folder's or file's name]")
+        str | None,
+        typer.Option(
+            help="Context to store them in. \\[default: the folder's or file's name]", autocompletion=complete_contexts
+        ),
     ] = None,
     domain: Annotated[
         str | None, typer.Option(help="coding, creative, general, or your own. \\[default: by kind of file]")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from vicw_runtime.indexes import Index, Indexes
     from vicw_shared.model import EdgeRegistry
     from vicw_standalone.settings import StandaloneSettings
+    from vicw_stores.data_dir import DataDir
     from vicw_stores.sqlite import SqliteGraphStore
 
 
@@ -39,7 +40,14 @@ class ReadPath:
             stack.push_async_callback(self._reranker.close)
 
     def ports(
-        self, graph: SqliteGraphStore, indexes: Indexes, index: Index, throttle: BackgroundThrottle, *, loading: bool
+        self,
+        graph: SqliteGraphStore,
+        indexes: Indexes,
+        index: Index,
+        throttle: BackgroundThrottle,
+        *,
+        loading: bool,
+        data_dir: DataDir,
     ) -> RetrievalPorts:
         """Return the ports over ``index``; ``loading``: it or its model is not there yet, so words answer."""
         return RetrievalPorts(
@@ -58,6 +66,7 @@ class ReadPath:
             reranker=self._reranker,
             outbox=graph.outbox,
             uses=self.uses,
+            disk_bytes=data_dir.size,
             throttle=throttle,
             calibration=self._calibrations.words if loading else self._calibrations.of(index.model),
         )

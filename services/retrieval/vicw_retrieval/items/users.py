@@ -1,0 +1,58 @@
+"""Use case of listing users: who speaks in what is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from vicw_retrieval.items.service import viewer_scope
+from vicw_retrieval.ports import RetrievalPorts
+from vicw_shared.errors import FieldProblem, InvalidInputError
+from vicw_shared.ports import SpeakerPart
+from vicw_shared.wire.people import UserPage, UsersQuery, UserSummary
+
+_WITH_ID, _WITHOUT_ID = "user", "speaker"
+
+
+async def list_users(query: UsersQuery, tenant: str, ports: RetrievalPorts) -> UserPage:
+    """Return a page of the users with an item that the viewer may see.
+
+    Raises UnavailableError while the graph is down.
+    """
+    parts = await ports.graph.speaker_parts(await viewer_scope(query, tenant, ports, query.context))
+    after = _place(query.after) if query.after is not None else None
+    chosen = [part for part in sorted(parts, key=_key) if _key(part)[1].startswith(query.prefix or "")]
+    found = [(key, list(group)) for key, group in groupby(chosen, key=_key) if after is None or key > after]
+    page = found[: query.limit]
+    following = _cursor(page[-1][0]) if len(found) > len(page) else None
+    return UserPage(users=tuple(_summary(group) for _, group in page), next=following)
+
+
+def _key(part: SpeakerPart) -> tuple[bool, str]:
+    """Return what a user is ordered by: those with an id first."""
+    return (part.user is None, part.user if part.user is not None else part.speaker or "")
+
+
+def _cursor(key: tuple[bool, str]) -> str:
+    nameless, name = key
+    return f"{_WITHOUT_ID if nameless else _WITH_ID}:{name}"
+
+
+def _place(cursor: str) -> tuple[bool, str]:
+    kind, _, name = cursor.partition(":")
+    if kind not in {_WITH_ID, _WITHOUT_ID}:
+        raise InvalidInputError(
+            FieldProblem("after", "is no place of a page", "Send `next` of the page before, or leave it out")
+        )
+    return kind == _WITHOUT_ID, name
+
+
+def _summary(parts: Sequence[SpeakerPart]) -> UserSummary:
+    return UserSummary(
+        user=parts[0].user,
+        speakers=tuple(sorted({part.speaker for part in parts if part.speaker is not None})),
+        items=sum(part.items for part in parts),
+        contexts=len({part.context for part in parts}),
+        first=min(part.first for part in parts),
+        last=max(part.last for part in parts),
+    )

@@ -1,0 +1,71 @@
+"""``vicw users``: who speaks in what a running server has stored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC
+from itertools import islice
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from vicw_client import VicwClient
+from vicw_runtime.console import err, harmless, out
+from vicw_shared.clock import format_minute
+from vicw_shared.wire.people import UserSummary
+from vicw_standalone.terminal.completion import contexts as complete_contexts
+from vicw_standalone.terminal.server_client import UrlOption, server
+
+_PAGE = 200
+
+
+def register(parent: typer.Typer) -> None:
+    """Add the subcommand."""
+    parent.command("users")(list_users)
+
+
+def list_users(
+    prefix: Annotated[str | None, typer.Argument(help="Start of their ids or names, in its exact spelling.")] = None,
+    context: Annotated[
+        str | None, typer.Option(help="Count only this context.", autocompletion=complete_contexts)
+    ] = None,
+    limit: Annotated[int, typer.Option(help="Maximum number of users.", min=1)] = 100,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    url: UrlOption = None,
+) -> None:
+    """List users by id, then speakers without one, with what is stored of each. Needs a running server."""
+    with server(url) as client:
+        users = list(islice(_users(client, prefix, context, min(limit, _PAGE)), limit))
+    if as_json:
+        print(json.dumps([user.model_dump(mode="json") for user in users], indent=2, ensure_ascii=False))
+    elif users:
+        out.print(_table(users), soft_wrap=False)
+    else:
+        err.print("Nobody found", markup=False)
+
+
+def _users(client: VicwClient, prefix: str | None, context: str | None, size: int) -> Iterator[UserSummary]:
+    after: str | None = None
+    while True:
+        page = client.users(prefix=prefix, context=context, after=after, limit=size)
+        yield from page.users
+        if (after := page.next) is None:
+            return
+
+
+def _table(users: list[UserSummary]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("user", overflow="fold")
+    table.add_column("speaks as", overflow="fold")
+    for name in ("items", "contexts"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name in ("first", "last"):
+        table.add_column(name, no_wrap=True)
+    for one in users:
+        first, last = (format_minute(at, UTC) for at in (one.first, one.last))
+        names = escape(harmless(", ".join(one.speakers)))
+        table.add_row(escape(harmless(one.user or "")), names, f"{one.items:,}", f"{one.contexts:,}", first, last)
+    return table

@@ -1,0 +1,76 @@
+"""``GET /stats``: how much is stored."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
+
+from vicw_shared.wire.base import Message
+from vicw_shared.wire.items import ViewerQuery
+
+MAX_DAYS = 366
+
+
+class StatsQuery(ViewerQuery):
+    """Whose view is counted, and how many days are told one by one."""
+
+    days: Annotated[int, Field(ge=1, le=MAX_DAYS, description="Days of `days`, with today, of UTC")] = 30
+
+
+class DayStats(Message):
+    """Live items that were stored on a day of UTC."""
+
+    day: date
+    items: int
+
+
+class QueueStats(Message):
+    """Writes to the vector index: those that wait, those of them that failed before, and those that were given up."""
+
+    waiting: int
+    failing: int
+    dead: int
+
+
+class StoreStats(Message):
+    """What a tenant has stored, as far as the viewer may see it."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "items": 2,
+                    "retired": 1,
+                    "contexts": 1,
+                    "labels": {"Event": 2},
+                    "domains": {"creative": 2},
+                    "passages": 2,
+                    "chars": 150,
+                    "vectors": 2,
+                    "waiting": 0,
+                    "days": [{"day": "2026-01-19", "items": 2}],
+                    "queue": {"waiting": 0, "failing": 0, "dead": 0},
+                    "disk_bytes": None,
+                }
+            ]
+        }
+    )
+
+    items: int = Field(description="Live items: all other numbers but `retired` and `queue` are of these")
+    retired: int = Field(description="Items that were retracted or replaced by a later version")
+    contexts: int = Field(description="Contexts with a live item")
+    labels: dict[str, int] = Field(description="Items by label")
+    domains: dict[str, int] = Field(description="Items by domain")
+    passages: int
+    chars: int = Field(description="Characters of the passages")
+    vectors: int = Field(description="Passages that a vector search finds; 0 in a store without vectors")
+    waiting: int = Field(description="Passages that are not in the index yet")
+    days: tuple[DayStats, ...] = Field(description="The last days on which any was stored, the earliest first")
+    queue: QueueStats | None = Field(None, description="Null for a viewer: it counts what is hidden, too")
+    disk_bytes: int | None = Field(
+        None,
+        description="Size of the files of all tenants: only for a key with the right `admin`, without a viewer, of a "
+        "server that has a data directory",
+    )
