@@ -5,7 +5,16 @@ from __future__ import annotations
 from vicw_core.filters.predicate import arrived_at, happened_at, told_at
 from vicw_shared.model import Node
 from vicw_shared.model.item_order import ItemOrder
-from vicw_shared.ports.item_filter import ItemCondition, OneOf, required_in
+from vicw_shared.ports.item_filter import (
+    ARRIVAL,
+    HAPPENED,
+    IMPORTANCE,
+    TOLD,
+    Between,
+    ItemCondition,
+    OneOf,
+    required_in,
+)
 from vicw_shared.ports.item_list import ListingPlace, ListingQuery
 
 NO_TIME = -9_000_000_000_000_000_000
@@ -28,6 +37,20 @@ def _key(order: ItemOrder, item: Node) -> float:
     if order is ItemOrder.ARRIVAL:
         return arrived_at(item)
     return NO_IMPORTANCE if item.importance is None else item.importance
+
+
+_ORDERED = {
+    TOLD: ItemOrder.TOLD,
+    HAPPENED: ItemOrder.HAPPENED,
+    ARRIVAL: ItemOrder.ARRIVAL,
+    IMPORTANCE: ItemOrder.IMPORTANCE,
+}
+
+
+def range_order(condition: ItemCondition) -> ItemOrder:
+    """Return the order in which what passes a condition stands together: that of a range that it requires."""
+    fields = (one.field for one in required_in(condition) if isinstance(one, Between))
+    return next((_ORDERED[field] for field in fields if field in _ORDERED), ItemOrder.ARRIVAL)
 
 
 def single_context(query: ListingQuery) -> str | None:

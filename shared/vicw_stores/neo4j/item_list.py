@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime
 
-from vicw_core.filters.order import contexts_of, listing_place, single_context
+from vicw_core.filters.metadata_terms import presence_term, value_term
+from vicw_core.filters.order import contexts_of, listing_place, range_order, single_context
 from vicw_shared.clock import MICROSECONDS, from_us, to_us
 from vicw_shared.model import Label, Node
+from vicw_shared.model.item_order import ItemOrder
 from vicw_shared.ports import Scope
-from vicw_shared.ports.item_filter import ItemCondition
+from vicw_shared.ports.item_filter import METADATA, Between, ItemCondition, OneOf, Present, required_in
 from vicw_shared.ports.item_list import ContextPart, ListingQuery, SpeakerPart
 from vicw_stores.conditions import listing_conditions
 from vicw_stores.neo4j.cypher import item_list as cypher
 from vicw_stores.neo4j.cypher.item_filter import Bindings, condition_of
 from vicw_stores.neo4j.cypher.text import scope_condition
 from vicw_stores.neo4j.database import RunStatement
-from vicw_stores.neo4j.keys import index_text, listed
+from vicw_stores.neo4j.keys import VALUE_FIELDS, field_word, index_text, listed, metadata_word
 from vicw_stores.neo4j.rows import nodes_in
 
 _DAY = 24 * 60 * 60 * MICROSECONDS
+_SPARE = 2
+"""Up to how many times as many items as are wanted are looked at one by one, before all are gone through."""
+_MOST = 20_000
 
 
 async def list_items(run: RunStatement, query: ListingQuery, limit: int) -> list[Node]:
@@ -63,18 +68,41 @@ async def read_passing_items(
 ) -> list[str]:
     """Return the uids of at most ``limit`` items for which a condition holds.
 
-    It goes through the items of the one context that the condition names, or of the tenant.
+    Few of many are found by values that it requires; else it goes through the items of the contexts that the condition
+    names, or of the tenant, of a range that it requires.
     """
-    every = [listed(tenant, live=live) for live in (True, False)]
-    values = Bindings(tenant=tenant, listed=every, limit=limit)
+    if among is None and (words := required_words(tenant, condition)):
+        (row,) = await run(cypher.WITH_VALUES, words=words, most=min(_SPARE * limit, _MOST))
+        among = row["uids"]
+    values = Bindings(tenant=tenant, either=[listed(tenant, live=live) for live in (True, False)], limit=limit)
     contexts = min(contexts_of(condition), key=len, default=None)
     if among is not None:
         values["among"] = list(among)
     elif contexts is not None:
-        values["listed_in"] = list(map(index_text, contexts))
+        values["of_contexts"] = list(map(index_text, contexts))
     wanted = f"i.tenant = $tenant AND ({condition_of(condition, values)})"
-    statement = cypher.passing(wanted, among=among is not None, of_contexts=contexts is not None)
+    order = range_order(condition) if among is None else ItemOrder.ARRIVAL
+    statement = cypher.passing(wanted, order, among=among is not None, of_contexts=contexts is not None)
     return [row["uid"] for row in await run(statement, **values)]
+
+
+def required_words(tenant: str, condition: ItemCondition) -> str:
+    """Return a query for all items that have the values which a condition requires, and others; "" if it requires none.
+
+    Of a range of metadata it asks for the key alone.
+    """
+    wanted: list[str] = []
+    for one in required_in(condition):
+        words: list[str] = []
+        if isinstance(one, OneOf) and one.field in VALUE_FIELDS:
+            words = [field_word(tenant, one.field, str(value)) for value in one.values]
+        elif isinstance(one, OneOf | Between | Present) and one.field.startswith(METADATA):
+            key = one.field.removeprefix(METADATA)
+            terms = [value_term(key, value) for value in one.values] if isinstance(one, OneOf) else [presence_term(key)]
+            words = [metadata_word(tenant, term) for term in terms]
+        if words:
+            wanted.append(f"+({' '.join(words)})")
+    return " ".join(wanted)
 
 
 async def read_context_parts(run: RunStatement, scope: Scope, *, retired: bool) -> list[ContextPart]:

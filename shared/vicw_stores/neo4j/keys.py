@@ -6,7 +6,7 @@ always fits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -124,16 +124,41 @@ def listing_keys(item: Node) -> dict[str, object]:
     """Return the properties by which an item is listed, and its metadata is filtered.
 
     They are made of its other properties without a function of this program, so that a migration can set them; only the
-    terms of the metadata are not.
+    terms of the metadata and the words are not.
     """
     keys = {f"{order}_key": listing_place(order, item).key for order in ItemOrder if order is not ItemOrder.ARRIVAL}
+    terms = metadata_terms(item.metadata)
     return {
         "listed": listed(item.tenant, live=item.retired_at is None),
         "listed_in": index_text(item.context),
         "arrival_key": item.arrival or 0,
-        "metadata_terms": metadata_terms(item.metadata) or None,
+        "metadata_terms": terms or None,
+        "value_words": value_words(item.tenant, {field: getattr(item, field) for field in VALUE_FIELDS}, terms),
         **keys,
     }
+
+
+VALUE_FIELDS = ("speaker", "source", "flow_id", "source_id")
+"""Fields of an item whose values are looked up like those of its metadata. Others have few values, or an index."""
+
+
+def value_words(tenant: str, values: Mapping[str, str | None], terms: Sequence[str]) -> str | None:
+    """Return what the index of values has of an item: a word of each of its fields and terms of metadata, or None.
+
+    ``values`` are those of ``VALUE_FIELDS``. A word is of one length, whatever the value has, with no sign of a query.
+    """
+    words = [field_word(tenant, field, value) for field, value in values.items() if value is not None]
+    return " ".join([*words, *(metadata_word(tenant, term) for term in terms)]) or None
+
+
+def field_word(tenant: str, field: str, value: str) -> str:
+    """Return the word of a value of a field of ``VALUE_FIELDS``."""
+    return UUID(make_uid(tenant, "value", field, value)).hex
+
+
+def metadata_word(tenant: str, term: str) -> str:
+    """Return the word of a term of metadata."""
+    return UUID(make_uid(tenant, "metadata", term)).hex
 
 
 def tenant_text_key(tenant: str, text_key: str) -> str:

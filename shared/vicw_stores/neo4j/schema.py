@@ -21,6 +21,7 @@ from vicw_stores.neo4j.cypher import item_list, records
 from vicw_stores.neo4j.cypher.parts import one_of
 from vicw_stores.neo4j.cypher.text import INDEX
 from vicw_stores.neo4j.database import Neo4jDatabase, RunStatement
+from vicw_stores.neo4j.keys import value_words
 
 FIRST = 7
 """Version of a store of 0.1.0."""
@@ -39,11 +40,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         f"n.happened_key = CASE WHEN n.timestamp_inferred OR n.timestamp IS NULL THEN {NO_TIME} ELSE n.timestamp END, "
         f"n.importance_key = coalesce(n.importance, {NO_IMPORTANCE})",
     ),
+    # 10: the words of items' values follow, too.
+    (),
 )
 """Statements that migrate a store to each further version. A released migration is never edited."""
 
-_METADATA_TERMS = 9
-"""The version since which items have the terms of their metadata, which no statement can make."""
+_VALUE_WORDS = 10
+"""The version since which items have the terms of their metadata and words, which no statement can make."""
 _METADATA_BATCH = 1000
 _RECORD = ("vicw_record", "CREATE CONSTRAINT vicw_record IF NOT EXISTS FOR (n:Entity) REQUIRE n.record IS UNIQUE")
 _INDEXES: dict[str, str] = {
@@ -79,6 +82,10 @@ _TEXT = (
     # The words are VICW's own: nothing is left to analyse.
     "OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace', `fulltext.eventually_consistent`: false}}"
 )
+_VALUES = (
+    f"CREATE FULLTEXT INDEX {item_list.VALUES_INDEX} IF NOT EXISTS FOR (n:Event|Entity) ON EACH [n.value_words] "
+    "OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace', `fulltext.eventually_consistent`: false}}"
+)
 _OBSOLETE = ("vicw_text",)
 """Indexes of earlier versions."""
 _BUILD_SECONDS = 3600
@@ -98,6 +105,7 @@ def statements(types: Iterable[str]) -> dict[str, str]:
         created[name] = f"CREATE CONSTRAINT {name} IF NOT EXISTS FOR (n:{label}) REQUIRE n.uid IS UNIQUE"
     created |= {name: f"CREATE INDEX {name} IF NOT EXISTS {definition}" for name, definition in _INDEXES.items()}
     created[INDEX] = _TEXT
+    created[item_list.VALUES_INDEX] = _VALUES
     for edge_type in types:
         name, index_name = f"{_EDGE}{edge_type}", f"vicw_told_{edge_type}"
         pattern = f"FOR ()-[r:{one_of([edge_type])}]-()"
@@ -177,15 +185,19 @@ async def _migrate(run: RunStatement) -> None:
     for script in MIGRATIONS[version - FIRST :]:
         for statement in script:
             await run(statement)
-    if version < _METADATA_TERMS:
-        await _add_metadata_terms(run)
+    if version < _VALUE_WORDS:
+        await _add_value_words(run)
     if version < latest:
         await run(records.SET_SCHEMA, schema=latest)
 
 
-async def _add_metadata_terms(run: RunStatement) -> None:
+async def _add_value_words(run: RunStatement) -> None:
     after = ""
-    while rows := await run(records.METADATA, after=after, limit=_METADATA_BATCH):
-        terms = [{"uid": row["uid"], "terms": metadata_terms(json.loads(row["metadata"]))} for row in rows]
-        await run(records.SET_METADATA_TERMS, rows=terms)
+    while rows := await run(records.VALUES, after=after, limit=_METADATA_BATCH):
+        added = []
+        for row in rows:
+            terms = metadata_terms(json.loads(row["metadata"] or "{}"))
+            words = value_words(row["tenant"], row["fields"], terms)
+            added.append({"uid": row["uid"], "terms": terms or None, "words": words})
+        await run(records.SET_VALUES, rows=added)
         after = rows[-1]["uid"]

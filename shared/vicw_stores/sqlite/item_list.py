@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from itertools import batched
 
-from vicw_core.filters.order import contexts_of, listing_place, single_context
+from vicw_core.filters.order import contexts_of, listing_place, range_order, single_context
 from vicw_shared.clock import MICROSECONDS, from_us, to_us
 from vicw_shared.model import Label, Node
 from vicw_shared.model.item_order import ItemOrder
@@ -103,7 +103,7 @@ def read_passing_items(
     """Return the uids of at most ``limit`` items for which a condition holds.
 
     Few of many are found by the rarest of the terms of metadata that it requires; without such a term, by going through
-    the items of the contexts that it names, or of the tenant.
+    the items of the contexts that it names, or of the tenant, of a range that it requires.
     """
     wanted, values = clause_of(condition)
     if among is not None:
@@ -120,7 +120,7 @@ def read_passing_items(
         sql = f"SELECT i.uid FROM {items} CROSS JOIN node i ON i.pk = h.node WHERE {_ITEM} AND ({wanted}) LIMIT ?"  # noqa: S608
         return _uids(connection, sql, (*terms, tenant, *values, limit))
     contexts = min(contexts_of(condition), key=len, default=None)
-    index = "node_listed_arrival" + ("_in" if contexts is not None else "")
+    index = f"node_listed_{range_order(condition)}" + ("_in" if contexts is not None else "")
     within = f" AND i.context IN ({marks(len(contexts))})" if contexts is not None else ""
     sql = (
         f"SELECT i.uid FROM node i INDEXED BY {index} WHERE {_ITEM} "  # noqa: S608

@@ -90,6 +90,11 @@ def statements() -> Iterator[tuple[str, str]]:
                     order, fixed, "i.tenant = $tenant", of_context=one, started=started, descending=one
                 )
                 yield f"item_list.page {order} {fixed} {started} {one}", page
+        for one in (True, False):
+            every = item_list.passing("i.tenant = $tenant", order, among=False, of_contexts=one)
+            yield f"item_list.passing {order} {one}", every
+    some = item_list.passing("i.tenant = $tenant", ItemOrder.ARRIVAL, among=True, of_contexts=False)
+    yield "item_list.passing among", some
     yield "item_list.context_parts", item_list.context_parts("i.tenant = $tenant")
     yield "item_list.speaker_parts", item_list.speaker_parts("i.tenant = $tenant")
     yield "item_list.arrivals", item_list.arrivals("i.tenant = $tenant")
@@ -180,11 +185,13 @@ async def test_chain_links_are_read_from_their_index_without_a_full_sort(
 VALUES: dict[str, Any] = {
     "listed": "+t",
     "listed_in": "c",
+    "either": ["+t", "-t"],
+    "of_contexts": ["c"],
     "told_key": 0,
     "happened_key": 0,
     "importance_key": 0.5,
     "arrival_key": 0,
-    **{key: ["a"] for key in ("uids", "keys", "ids", "items", "sources", "tenants", "places", "records")},
+    **{key: ["a"] for key in ("uids", "keys", "ids", "items", "sources", "tenants", "places", "records", "among")},
     **{key: [{"uid": "a"}] for key in ("rows", "points", "counts")},
     "names": [{"name": "a", "term": "a"}],
     "homes": ["a"],
@@ -192,7 +199,8 @@ VALUES: dict[str, Any] = {
     "spans": [{"start": "a", "end": "b"}],
     "events": [{"uid": "a", "place": "a", "end": "b"}],
     **dict.fromkeys(
-        ("after", "uid", "kind", "prefix", "end", "tenant", "tenant_key", "record", "turn", "query", "body"), "a"
+        ("after", "uid", "kind", "prefix", "end", "tenant", "tenant_key", "record", "turn", "query", "body", "words"),
+        "a",
     ),
     **dict.fromkeys(
         ("limit", "most", "hub", "now", "until", "rest", "before", "created_at", "schema", "since", "day"), 1

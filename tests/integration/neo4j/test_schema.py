@@ -14,10 +14,14 @@ import pytest
 from support.servers.neo4j.server import Neo4jServer
 from support.stores.graph_records import AT, edge, node, put
 from support.stores.neo4j import empty_neo4j, open_neo4j
+from vicw_core.filters.metadata_terms import value_term
 from vicw_shared.errors import SchemaVersionError, UnavailableError
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.ports import Edges, GraphTransaction, ModelIdentity, Nodes, Receipt, scan_pages
+from vicw_shared.ports.item_filter import Between, OneOf, Present
+from vicw_shared.uids import make_uid
 from vicw_stores.neo4j import Neo4jGraphStore, schema
+from vicw_stores.neo4j.keys import metadata_word
 
 TYPES = [edge_type.name for edge_type in EdgeRegistry.with_core_types()]
 
@@ -139,6 +143,23 @@ async def test_statements_of_an_older_store_are_found_by_the_time_that_they_give
     async with open_neo4j(server) as graph:
         end = AT + timedelta(seconds=1)
         assert await graph.stated_between("t", AT, end, limit=9) == [stated]
+
+
+async def test_items_of_an_older_store_are_found_by_their_values(server: Neo4jServer) -> None:
+    async with open_neo4j(server) as graph:
+        await put(
+            graph, [node("a", content_hash="h", metadata={"k": "x y"}), node("b", content_hash="h", speaker="Ana")]
+        )
+    run(server, "MATCH (n:Event|Entity) REMOVE n.metadata_terms, n.value_words")
+    run(server, "MATCH (s:Entity {record: 'store'}) SET s.schema = 8")
+    async with open_neo4j(server) as graph:
+        for condition in (OneOf("metadata.k", ("x y", 3)), Present("metadata.k"), Between("metadata.k", ("x", True))):
+            assert await graph.passing_items("t", condition, 9) == [make_uid("a")]
+            assert await graph.passing_items("other", condition, 9) == []
+        assert await graph.passing_items("t", OneOf("speaker", ("Ana", "Ben")), 9) == [make_uid("b")]
+    word = metadata_word("t", value_term("k", "x y"))
+    found = f"CALL db.index.fulltext.queryNodes('vicw_values', '{word}') YIELD node RETURN node.uid"
+    assert names(server, found) == {make_uid("a")}
 
 
 async def test_a_store_of_before_the_first_release_is_refused(server: Neo4jServer) -> None:

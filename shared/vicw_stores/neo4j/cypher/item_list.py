@@ -15,6 +15,12 @@ KEY = {
     ItemOrder.IMPORTANCE: "importance_key",
 }
 LABELS = (Label.EVENT, Label.ENTITY)
+VALUES_INDEX = "vicw_values"
+WITH_VALUES = (
+    f"CALL db.index.fulltext.queryNodes('{VALUES_INDEX}', $words, {{limit: $most}}) YIELD node AS i "
+    "WITH collect(i.uid) AS uids RETURN CASE WHEN size(uids) < $most THEN uids END AS uids"
+)
+"""The items that have some values (``keys.value_words``), null if these are ``$most`` or more."""
 TIE = ("arrival_key", "uid")
 BEHIND = {False: ">", True: "<"}
 
@@ -67,15 +73,18 @@ def page(order: ItemOrder, fixed: int, condition: str, *, of_context: bool, star
 
 
 @lru_cache(256)
-def passing(condition: str, *, among: bool, of_contexts: bool) -> str:
-    """Return the uids of items for which a condition holds: ``among`` some, else of a few contexts, or of all."""
+def passing(condition: str, order: ItemOrder, *, among: bool, of_contexts: bool) -> str:
+    """Return the uids of items for which a condition holds: ``among`` some, else of a few contexts, or of all.
+
+    The latter are read by the index of an ``order``.
+    """
     if among:
         name, where = "uid", "i.uid IN $among AND i.content_hash IS NOT NULL"
     else:
-        name = ", ".join(columns(ItemOrder.ARRIVAL, of_context=of_contexts))
-        within = " AND i.listed_in IN $listed_in" if of_contexts else ""
+        name = ", ".join(columns(order, of_context=of_contexts))
+        within = " AND i.listed_in IN $of_contexts" if of_contexts else ""
         where = (
-            f"i.listed IN $listed{within} AND i.created_at IS NOT NULL AND i.arrival_key IS NOT NULL "
+            f"i.listed IN $either{within} AND i.{KEY[order]} IS NOT NULL AND i.arrival_key IS NOT NULL "
             "AND i.uid IS NOT NULL"
         )
     branches = " UNION ALL ".join(

@@ -244,9 +244,13 @@ def leaving(types: tuple[str, ...]) -> str:
     )
 
 
-METADATA = (
-    "MATCH (n:Event|Entity) WHERE n.uid > $after AND n.content_hash IS NOT NULL AND n.metadata IS NOT NULL "
-    "RETURN n.uid AS uid, n.metadata AS metadata ORDER BY uid LIMIT $limit"
+VALUES = (
+    "MATCH (n:Event|Entity) WHERE n.uid > $after AND n.content_hash IS NOT NULL "
+    "RETURN n.uid AS uid, n.tenant AS tenant, n.metadata AS metadata, "
+    "n{.speaker, .source, .flow_id, .source_id} AS fields ORDER BY uid LIMIT $limit"
 )
-"""Items with metadata, by uid."""
-SET_METADATA_TERMS = "UNWIND $rows AS row MATCH (n:Event|Entity) WHERE n.uid = row.uid SET n.metadata_terms = row.terms"
+"""Items with the values by which they are looked up, by uid."""
+SET_VALUES = (
+    "UNWIND $rows AS row MATCH (n:Event|Entity) WHERE n.uid = row.uid "
+    "SET n.metadata_terms = row.terms, n.value_words = row.words"
+)
