@@ -30,6 +30,7 @@ from vicw_shared.wire.entities import (
     RenameRequest,
     SplitRequest,
 )
+from vicw_shared.wire.feedback import Feedback, FeedbackRequest
 from vicw_shared.wire.forget import EraseRequest, Erasure
 from vicw_shared.wire.graph import GraphAnswer
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
@@ -40,6 +41,7 @@ from vicw_shared.wire.patch import PatchedItem
 from vicw_shared.wire.people import PersonProfile, UserPage
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
+from vicw_shared.wire.sleep import CheckState, SleepState, SleepStep
 from vicw_shared.wire.stats import StoreStats
 from vicw_shared.wire.supersede import SupersedeRequest, SupersedeResponse
 
@@ -200,6 +202,22 @@ class AsyncVicwClient:
         """Change the displayed name of an entity; see `VicwClient.rename`."""
         path = _protocol.renaming_path(uid)
         return await self._run(_protocol.change_identity(path, RenameRequest, {"name": name}, self._retry))
+
+    async def feedback(self, request: FeedbackRequest | None = None, /, **fields: Any) -> Feedback:
+        """Say that a result was useful or wrong; see `VicwClient.feedback`."""
+        return await self._run(_protocol.feedback(request, fields, self._retry, self._retrieve_base))
+
+    async def sleep(self, **fields: Any) -> SleepState:
+        """Return the jobs of the sleep cycle and what they did; see `VicwClient.sleep`."""
+        return await self._run(_protocol.sleep(fields, self._retry, self._retrieve_base))
+
+    async def undo(self, step: str) -> SleepStep:
+        """Undo a step of the sleep cycle; see `VicwClient.undo`."""
+        return await self._run(_protocol.undo(step))
+
+    async def check(self) -> CheckState:
+        """Return what the last comparison of the stores found; see `VicwClient.check`."""
+        return await self._run(_protocol.check(self._retry, self._retrieve_base))
 
     async def keys(self) -> Keys:
         """Return all keys of the tenant; see `VicwClient.keys`."""

@@ -34,6 +34,7 @@ from vicw_client.errors import (
 )
 from vicw_shared.wire.changes import AuditPage
 from vicw_shared.wire.entities import Entity, EntityPage, IdentityChange, MergeCandidatePage
+from vicw_shared.wire.feedback import Feedback, FeedbackRequest
 from vicw_shared.wire.forget import EraseRequest, Erasure
 from vicw_shared.wire.graph import GraphAnswer, GraphQuestion
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
@@ -44,6 +45,7 @@ from vicw_shared.wire.patch import ItemPatch, PatchedItem
 from vicw_shared.wire.people import PersonProfile, ProfileQuery, UserPage, UsersQuery
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
+from vicw_shared.wire.sleep import CheckState, SleepQuery, SleepState, SleepStep, SleepUndo
 from vicw_shared.wire.stats import StatsQuery, StoreStats
 from vicw_shared.wire.supersede import SupersedeRequest, SupersedeResponse
 from vicw_shared.wire.timeline import TimelineQuery
@@ -237,6 +239,28 @@ def change_identity(path: str, model: type[BaseModel], fields: dict[str, Any], r
 def renaming_path(uid: str) -> str:
     """Return the path that renames an entity."""
     return f"/entities/{quote(uid, safe='')}/rename"
+
+
+def feedback(request: FeedbackRequest | None, fields: dict[str, Any], retry: Retry, base: str) -> Steps[Feedback]:
+    """Say that a result was useful or wrong. Idempotent."""
+    send = Send("POST", f"{base}/feedback", body_of(FeedbackRequest, request, fields), JSON)
+    return parse(Feedback, (yield from exchange(send, retry)))
+
+
+def sleep(fields: dict[str, Any], retry: Retry, base: str) -> Steps[SleepState]:
+    """Request the jobs of the sleep cycle and a page of its log. ``base`` is the retrieval service's, if separate."""
+    return parse(SleepState, (yield from exchange(Send("GET", f"{base}/sleep{query_of(SleepQuery, fields)}"), retry)))
+
+
+def undo(step: str) -> Steps[SleepStep]:
+    """Undo a step. Not tried again: if the first answer was lost, the step is undone already."""
+    send = Send("POST", "/sleep/undo", body_of(SleepUndo, None, {"step": step}), JSON)
+    return parse(SleepStep, (yield from exchange(send, Retry(attempts=1))))
+
+
+def check(retry: Retry, base: str) -> Steps[CheckState]:
+    """Request whether the two stores agree."""
+    return parse(CheckState, (yield from exchange(Send("GET", f"{base}/check"), retry)))
 
 
 def keys(retry: Retry) -> Steps[Keys]:

@@ -28,6 +28,7 @@ from vicw_shared.wire.entities import (
     RenameRequest,
     SplitRequest,
 )
+from vicw_shared.wire.feedback import Feedback, FeedbackRequest
 from vicw_shared.wire.forget import EraseRequest, Erasure
 from vicw_shared.wire.graph import GraphAnswer
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
@@ -38,6 +39,7 @@ from vicw_shared.wire.patch import PatchedItem
 from vicw_shared.wire.people import PersonProfile, UserPage
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
+from vicw_shared.wire.sleep import CheckState, SleepState, SleepStep
 from vicw_shared.wire.stats import StoreStats
 from vicw_shared.wire.supersede import SupersedeRequest, SupersedeResponse
 
@@ -239,6 +241,33 @@ class VicwClient:
         """Change the displayed name of an entity. Its uid stays, and the old name still finds it."""
         path = _protocol.renaming_path(uid)
         return self._run(_protocol.change_identity(path, RenameRequest, {"name": name}, self._retry))
+
+    def feedback(self, request: FeedbackRequest | None = None, /, **fields: Any) -> Feedback:
+        """Say that a result was useful or wrong for a question: a ``FeedbackRequest``, or its fields as keywords.
+
+        Raises NotFoundError for an item that is not there, or that the ``viewer`` may not see.
+        """
+        return self._run(_protocol.feedback(request, fields, self._retry, self._retrieve_base))
+
+    def sleep(self, **fields: Any) -> SleepState:
+        """Return the jobs of the sleep cycle, and a page of what they did, the latest step first.
+
+        ``fields`` are those of a ``SleepQuery``; ``next`` of the answer is the ``after`` of the next page. Raises
+        BadRequestError without the right ``admin``.
+        """
+        return self._run(_protocol.sleep(fields, self._retry, self._retrieve_base))
+
+    def undo(self, step: str) -> SleepStep:
+        """Undo a step of the sleep cycle, by its id. Raises NotFoundError, with the reason, if it cannot be undone.
+
+        If a worker has not undone it yet, ``outcome`` is still ``done``.
+        """
+        return self._run(_protocol.undo(step))
+
+    def check(self) -> CheckState:
+        """Return what the last comparison of the two stores found. Raises BadRequestError without the right
+        ``admin``."""
+        return self._run(_protocol.check(self._retry, self._retrieve_base))
 
     def keys(self) -> Keys:
         """Return all keys of the tenant, without their secrets. Raises BadRequestError without the right

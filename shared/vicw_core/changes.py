@@ -10,6 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from operator import methodcaller
 
+from vicw_core.step_pages import place_before
 from vicw_shared.ports import GraphTransaction, MaintenanceStep, Outcome, Steps, Store
 from vicw_shared.ports.sleep import AUDIT
 
@@ -20,7 +21,8 @@ _BATCH = 500
 class ChangeKind(StrEnum):
     """What was done.
 
-    Items are updated, patched, retracted, erased or superseded; entities merged, split, identified or renamed.
+    Items are updated, patched, retracted, erased or superseded; entities merged, split, identified or renamed; steps of
+    the sleep cycle undone.
     """
 
     UPDATE = "update"
@@ -32,6 +34,7 @@ class ChangeKind(StrEnum):
     IDENTIFY = "identify"
     RENAME = "rename"
     SUPERSEDE = "supersede"
+    UNDO = "undo"
 
 
 async def record_change(
@@ -51,11 +54,6 @@ async def record_change(
         details=details,
     )
     await transaction.log_step(step)
-
-
-def place_before(at: datetime) -> MaintenanceStep:
-    """Return the place in the log right behind all records of ``at`` or later."""
-    return MaintenanceStep(id="", tenant="", context="", task=AUDIT, outcome=Outcome.DONE, at=at, subject="")
 
 
 async def forget_changes(graph: Store, before: datetime) -> int:

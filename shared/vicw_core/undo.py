@@ -5,24 +5,37 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from vicw_core.changes import ChangeKind, record_change
 from vicw_shared.errors import MissingRecordError
-from vicw_shared.ports import MaintenanceStep, Outcome, SleepLog
+from vicw_shared.ports import GraphTransaction, MaintenanceStep, Outcome, SleepLog
 
 
 async def undoable(log: SleepLog, step_id: str, task: str, *, now: datetime, grace: timedelta) -> MaintenanceStep:
     """Return a task's step to undo. Raises MissingRecordError, with the reason, if it cannot be undone."""
     step = await log.step(step_id)
-    if step is not None and step.outcome is Outcome.UNDONE:
-        raise MissingRecordError(f"Step {step_id!r} is undone already")
-    if step is None or step.task != task or step.outcome is not Outcome.DONE:
-        raise MissingRecordError(
-            f"There is no step {step_id!r} that could be undone: see what `vicw sleep log` lists as `done`"
-        )
-    if now - step.at > grace:
-        raise MissingRecordError(f"Step {step_id!r} is of {step.at:%Y-%m-%d %H:%M}: its grace period is over")
+    require_undoable(step, step_id, now=now, grace=grace)
+    if step is None or step.task != task:
+        raise _unknown(step_id)
     return step
 
 
-def undone(step: MaintenanceStep, now: datetime) -> MaintenanceStep:
-    """Return the log entry of an undone step."""
-    return replace(step, outcome=Outcome.UNDONE, at=now)
+def require_undoable(step: MaintenanceStep | None, step_id: str, *, now: datetime, grace: timedelta) -> None:
+    """Raise MissingRecordError, with the reason, for a step that is not there, was undone, or is too old to undo."""
+    if step is not None and step.outcome is Outcome.UNDONE:
+        raise MissingRecordError(f"Step {step_id!r} is undone already")
+    if step is None or step.outcome is not Outcome.DONE:
+        raise _unknown(step_id)
+    if now - step.at > grace:
+        raise MissingRecordError(f"Step {step_id!r} is of {step.at:%Y-%m-%d %H:%M}: its grace period is over")
+
+
+async def log_undone(transaction: GraphTransaction, step: MaintenanceStep, now: datetime, *, key: str | None) -> None:
+    """Log in the transaction that undoes a step that it is undone, and record the change by the key with this id."""
+    await transaction.log_step(replace(step, outcome=Outcome.UNDONE, at=now))
+    await record_change(transaction, step.tenant, ChangeKind.UNDO, 1, key=key, at=now)
+
+
+def _unknown(step_id: str) -> MissingRecordError:
+    return MissingRecordError(
+        f"There is no step {step_id!r} that could be undone: see what `vicw sleep log` lists as `done`"
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+import httpx
 import pytest
 
 from support.processes.platform import Platform, Service, send_anew
@@ -49,9 +50,16 @@ def test_consolidation_completes_despite_repeated_kills_of_the_sleep_worker(
         )
         eventually(lambda: platform.vicw("check", "--platform").returncode, lambda code: code == 0, 60, "it is clean")
         assert first_and_last_items_found(platform)
-        step = platform.slept()[0]
-        undone = platform.vicw("sleep", "undo", step["id"], "--platform")
-        assert undone.stdout == "4 Events restored\n", undone.stderr
+        listed = httpx.get(f"{platform.retrieval.url}/sleep?limit=1000", trust_env=False).raise_for_status().json()
+        assert [step["id"] for step in listed["steps"]] == [step["id"] for step in platform.slept()]
+        assert {job["job"] for job in listed["jobs"]} >= {"consolidation", "dream", "reconcile"}
+        body = {"step": listed["steps"][-1]["id"]}
+        undone = httpx.post(f"{platform.ingest.url}/sleep/undo", json=body, timeout=60, trust_env=False)
+        assert (undone.status_code, undone.json()["outcome"]) == (200, "undone"), undone.text
+        assert httpx.get(f"{platform.retrieval.url}/check", trust_env=False).status_code == 200
+        step = next(step for step in platform.slept() if step["outcome"] == "done")
+        by_command = platform.vicw("sleep", "undo", step["id"], "--platform")
+        assert by_command.stdout == "4 Events restored\n", by_command.stderr
         eventually(lambda: platform.vicw("check", "--platform").returncode, lambda code: code == 0, 60, "it is clean")
         assert first_and_last_items_found(platform)
     finally:

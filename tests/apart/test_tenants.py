@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from support.api.tenant_isolation import (
+    CHECK,
     CONTEXTS,
     ERASURE,
+    FEEDBACK,
     GRAPH,
     IDENTITY,
     INGEST,
@@ -22,9 +24,11 @@ from support.api.tenant_isolation import (
     PROFILE,
     RETRACT,
     RETRIEVE,
+    SLEEP,
     STATS,
     SUPERSEDE,
     TIMELINE,
+    UNDO,
     USERS,
     check_isolation,
     check_queue_fairness,
@@ -32,7 +36,7 @@ from support.api.tenant_isolation import (
 )
 from support.processes.platform import Platform
 
-READ = {RETRIEVE, ITEMS, ITEM, CONTEXTS, TIMELINE, USERS, PROFILE, STATS, *GRAPH}
+READ = {RETRIEVE, FEEDBACK, ITEMS, ITEM, CONTEXTS, TIMELINE, USERS, PROFILE, STATS, SLEEP, CHECK, *GRAPH}
 """The endpoints of the retrieval service."""
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
@@ -44,7 +48,7 @@ def test_tenants_are_isolated_on_every_endpoint(platform: Platform) -> None:
         for name in ("ingest", "retrieval")
     }
     ingest, retrieval = (closed[name].url for name in ("ingest", "retrieval"))
-    written = {INGEST, JOB, RETRACT, SUPERSEDE, PATCH, PATCH_BY_ID, KNOWLEDGE, *ERASURE, *IDENTITY, *KEYS}
+    written = {INGEST, JOB, RETRACT, SUPERSEDE, PATCH, PATCH_BY_ID, KNOWLEDGE, *ERASURE, *IDENTITY, *KEYS, UNDO}
     assert endpoints(ingest) == {*written, *PROBES}, "a new endpoint is tried by two tenants, too"
     assert endpoints(retrieval) == {*READ, *PROBES}, "a new endpoint is tried by two tenants, too"
     urls = {probe: [ingest, retrieval] for probe in PROBES}

@@ -19,7 +19,8 @@ from vicw_shared.wire.answer_format import Budget, Template
 from vicw_shared.wire.extraction import EntityInput, EventInput, Extraction, Relation
 from vicw_shared.wire.ingest import IngestRequest, Item
 from vicw_shared.wire.knowledge import PageRef
-from vicw_shared.wire.retrieve import Expand, RetrieveRequest, TagFilter, Viewer
+from vicw_shared.wire.retrieve import Expand, RetrieveRequest, TagFilter
+from vicw_shared.wire.viewer import Viewer
 
 pytestmark = pytest.mark.process
 

@@ -96,6 +96,27 @@ def test_an_item_is_replaced_by_another_and_holds_again(server: Server) -> None:
     assert "--context" in vicw(server, "items", "supersede", "new", "old").stderr
 
 
+def test_an_item_is_said_to_be_useful_and_wrong(server: Server) -> None:
+    with httpx.Client(base_url=server.url, timeout=60) as http:
+        body = {"context": "Sheds", "items": [{"id": "saw", "text": "The saw is behind the shed."}]}
+        uid = http.post("/ingest", json=body).raise_for_status().json()["items"][0]["uid"]
+        question = "Where is the saw?"
+        assert "1 useful, 0 wrong" in vicw(server, "items", "feedback", uid, "useful", "--query", question).stdout
+        by_id = vicw(server, "items", "feedback", "saw", "wrong", "--context", "Sheds", "--query", "The axe?")
+        assert "1 useful, 1 wrong" in by_id.stdout, by_id.stderr
+        asked = {"query": question, "context": "Sheds", "explain": True}
+        told = http.post("/retrieve", json=asked).json()["explain"]["feedback"][uid]
+        assert [(one["verdict"], one["query"]) for one in told["latest"]] == [
+            ("wrong", "The axe?"),
+            ("useful", question),
+        ]
+        page = {"item": uid, "verdict": "fine", "query": ""}
+        refused = http.post("/feedback", json=page)
+        assert (refused.status_code, {one["field"] for one in refused.json()["errors"]}) == (422, {"verdict", "query"})
+    unknown = vicw(server, "items", "feedback", "axe", "wrong", "--context", "Sheds", "--query", question)
+    assert (unknown.returncode, "no item" in unknown.stderr) == (1, True)
+
+
 def test_contexts_are_listed_with_what_they_hold(server: Server, uids: list[str]) -> None:
     lines = vicw(server, "contexts", "Allot").stdout.splitlines()
     assert lines[0].split() == ["context", "items", "characters", "domains", "first", "last"]

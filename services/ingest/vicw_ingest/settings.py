@@ -14,6 +14,7 @@ from vicw_shared.settings import (
     MetricsSettings,
     RedisSettings,
     ServerSettings,
+    SleepSettings,
     TraceSettings,
     WorkerSettings,
 )
@@ -30,6 +31,7 @@ class IngestServiceSettings:
     limits: LimitSettings
     ingest: IngestSettings
     eviction: EvictionSettings
+    sleep: SleepSettings
     llm: LlmSettings
     worker: WorkerSettings
     log: LogSettings
@@ -47,6 +49,7 @@ class IngestServiceSettings:
                 LimitSettings(),
                 IngestSettings(),
                 EvictionSettings(),
+                SleepSettings(),
                 LlmSettings(),
                 WorkerSettings(),
                 LogSettings(),

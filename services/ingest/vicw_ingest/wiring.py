@@ -23,8 +23,10 @@ from vicw_ingest.settings import IngestServiceSettings
 from vicw_runtime.background_throttle import RemoteLoadThrottle, throttled
 from vicw_runtime.model_servers.openai_language import open_language_model
 from vicw_runtime.platform.wiring import PlatformWiring
-from vicw_runtime.queue.celery_queue import EXTRACT, EXTRACT_QUEUE, FORGET, CeleryQueue
+from vicw_runtime.queue.celery_queue import EXTRACT, EXTRACT_QUEUE, FORGET, SLEEP_QUEUE, UNDO, CeleryQueue
 from vicw_runtime.throttled_indexes import throttled_indexes
+from vicw_runtime.upkeep.remote_undo import RemoteUndo
+from vicw_runtime.upkeep.service import UndoPorts
 from vicw_shared.extensions import NOTHING_EXTRACTED, load_extractor
 from vicw_shared.progress import Progress
 
@@ -43,10 +45,12 @@ class IngestWiring(PlatformWiring):
         self.expiry: Expiry
         self.queue = CeleryQueue(settings.redis)
         self.erasure_queue = CeleryQueue(settings.redis, task=FORGET, shared=True)
+        self.undo_queue = CeleryQueue(settings.redis, task=UNDO, queue=SLEEP_QUEUE, shared=True)
         self.extractor: PendingExtractor | None = None
         self._everything = everything
         self._stack.push_async_callback(self.queue.close)
         self._stack.push_async_callback(self.erasure_queue.close)
+        self._stack.push_async_callback(self.undo_queue.close)
 
     async def _build(self) -> None:
         engines = self.engines
@@ -70,6 +74,13 @@ class IngestWiring(PlatformWiring):
             erasure_queue=self.erasure_queue,
             model=self._open_model(),
         )
+
+    @property
+    def undo(self) -> UndoPorts:
+        """What has steps of the sleep cycle undone by its worker."""
+        graph, settings = self.engines.graph, self.settings
+        remote = RemoteUndo(graph, self.undo_queue.send, settings.ingest.wait_seconds)
+        return UndoPorts(graph, settings.sleep.grace, remote.undo)
 
     def eviction(self) -> Eviction:
         """Return the service that erases items of tenants over their limit."""

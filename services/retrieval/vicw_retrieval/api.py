@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from fastapi import APIRouter, Request, Response, Security
 
+from vicw_retrieval.feedback.api import create_feedback_router
 from vicw_retrieval.items.api import create_items_router
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.ports import RetrievalPorts
@@ -36,6 +37,7 @@ def create_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> APIRouter:
         # Serialised directly: validating a whole graph of our own again costs a millisecond.
         return Response(answer.model_dump_json(by_alias=True), media_type="application/json")
 
+    router.include_router(create_feedback_router(ports, gate))
     router.include_router(create_items_router(ports, gate))
     router.include_router(create_profile_router(ports, gate))
     router.include_router(create_graph_router(ports, gate))

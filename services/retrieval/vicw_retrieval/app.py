@@ -9,13 +9,17 @@ from fastapi import FastAPI
 from vicw_retrieval.api import create_router
 from vicw_retrieval.wiring import RetrievalWiring
 from vicw_runtime.platform.app import create_platform_app
+from vicw_runtime.upkeep.router import create_upkeep_router
 
 
 def create_retrieval_app(wiring: RetrievalWiring) -> FastAPI:
     """Return the application; it starts and closes ``wiring``, which is open already."""
     return create_platform_app(
         wiring,
-        [lambda gate: create_router(lambda: wiring.ports, gate)],
+        [
+            lambda gate: create_router(lambda: wiring.ports, gate),
+            lambda gate: create_upkeep_router(lambda: wiring.upkeep, gate),
+        ],
         title="VICW retrieval",
         description="**Ask** with `POST /retrieve`: you get the right evidence with its causes, its order, who did "
         "it, and the raw text that proves it, within a budget you name.",

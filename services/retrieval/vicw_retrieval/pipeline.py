@@ -19,6 +19,7 @@ from vicw_core.filters.plain import plain_conditions
 from vicw_core.language.times.date_order import shown_order
 from vicw_retrieval.access.scope import scope_of
 from vicw_retrieval.access.viewer_identity import with_viewer_identities
+from vicw_retrieval.feedback.service import feedback_on
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.profile.service import PROFILE
 from vicw_retrieval.refine.pipeline import TIME, RefinedItems, refine
@@ -227,7 +228,8 @@ async def _synthesize(
         ports.uses.count(scope.tenant, {candidate.item.uid for candidate in candidates})
     explained = None
     if request.explain:
-        explained = explain(found, refined, judged, candidates, written, scope, stages.bounded)
+        feedback = await feedback_on(ports.log, [one.uid for one in results], questions=scope.audience is None)
+        explained = explain(found, refined, judged, candidates, written, scope, stages.bounded, feedback)
     return RetrieveResponse(
         intent=found.decision.intent,
         results=tuple(results),

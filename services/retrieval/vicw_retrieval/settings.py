@@ -5,13 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from vicw_runtime.platform.settings import PlatformSettings
-from vicw_shared.settings import LimitSettings, LogSettings, RerankSettings, RetrievalSettings, ServerSettings
+from vicw_runtime.schedule.jobs import schedules
+from vicw_shared.clock import now
+from vicw_shared.settings import (
+    ConsolidationSettings,
+    DreamSettings,
+    EvictionSettings,
+    LimitSettings,
+    LogSettings,
+    RerankSettings,
+    ResolveSettings,
+    RetrievalSettings,
+    ServerSettings,
+    SleepSettings,
+)
 from vicw_shared.settings.variables import named_by_variable
 
 
 @dataclass(frozen=True, slots=True)
 class RetrievalServiceSettings:
-    """All settings of the retrieval service."""
+    """All settings of the retrieval service. Those of the sleep cycle it only tells of."""
 
     server: ServerSettings
     platform: PlatformSettings
@@ -19,16 +32,28 @@ class RetrievalServiceSettings:
     retrieval: RetrievalSettings
     log: LogSettings
     rerank: RerankSettings
+    sleep: SleepSettings
+    consolidation: ConsolidationSettings
+    dream: DreamSettings
+    eviction: EvictionSettings
+    resolve: ResolveSettings
 
     @classmethod
     def read(cls) -> RetrievalServiceSettings:
-        """Read the environment. Raises SettingsError."""
+        """Read the environment. Raises SettingsError, also for a schedule that is none."""
         with named_by_variable():
-            return cls(
+            settings = cls(
                 ServerSettings(),
                 PlatformSettings.read(),
                 LimitSettings(),
                 RetrievalSettings(),
                 LogSettings(),
                 RerankSettings(),
+                SleepSettings(),
+                ConsolidationSettings(),
+                DreamSettings(),
+                EvictionSettings(),
+                ResolveSettings(),
             )
+        schedules(settings, now())
+        return settings

@@ -12,6 +12,7 @@ from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_retrieval.settings import RetrievalServiceSettings
 from vicw_runtime.model_servers.http_reranker import HttpReranker, open_reranker
 from vicw_runtime.platform.wiring import PlatformWiring
+from vicw_runtime.upkeep.service import UpkeepPorts
 
 
 class RetrievalWiring(PlatformWiring):
@@ -55,6 +56,13 @@ class RetrievalWiring(PlatformWiring):
             converting=indexes.models.converting,
             reranker=self._reranker,
             outbox=self.engines.graph.outbox,
+            log=self.engines.graph.log,
             uses=self._uses,
             calibration=self._calibrations.of(index.model),
         )
+
+    @property
+    def upkeep(self) -> UpkeepPorts:
+        """What tells of the sleep cycle and of the two stores."""
+        indexes = self.engines.indexes
+        return UpkeepPorts(self.engines.graph, self.settings, indexes.read_index.model.has_vectors, indexes.rebuilding)

@@ -13,11 +13,15 @@ from vicw_runtime.queue.celery_runtime import Worker
 from vicw_sleep.settings import SleepServiceSettings
 from vicw_sleep.wiring import SleepWiring
 
+_FEATURES = "consolidation", "dream", "history", "mirror", "reconcile", "resolve"
 _settings = SleepServiceSettings.read()
 app = Worker(
     "vicw_sleep",
     _settings,
     lambda: SleepWiring(_settings, gives_way=True),
-    [f"vicw_sleep.{feature}.tasks" for feature in ("consolidation", "dream", "mirror", "reconcile", "resolve")],
+    [
+        f"vicw_sleep.{feature}.tasks"
+        for feature in ("consolidation", "dream", "history", "mirror", "reconcile", "resolve")
+    ],
     nice=_settings.sleep.nice,
 )

@@ -16,6 +16,7 @@ from vicw_runtime.browser_guard import BrowserGuard
 from vicw_runtime.http import KeyGate, create_app
 from vicw_runtime.http.serve import serve_while_opening
 from vicw_runtime.keys.router import create_keys_router
+from vicw_runtime.upkeep.router import create_undo_router, create_upkeep_router
 from vicw_shared.errors import UnavailableError
 from vicw_shared.wire.host_names import is_loopback
 from vicw_standalone.lifecycle.start import Probes, Start
@@ -88,6 +89,8 @@ def create_starting_app(standalone: Standalone) -> tuple[FastAPI, Callable[[], N
     app.include_router(ingest_router(standalone.ingest_ports, gate), dependencies=opened)
     app.include_router(retrieval_router(standalone.retrieval_ports, gate), dependencies=opened)
     app.include_router(create_keys_router(lambda: standalone.keys, gate), dependencies=opened)
+    app.include_router(create_upkeep_router(standalone.upkeep, gate), dependencies=opened)
+    app.include_router(create_undo_router(standalone.undo, gate), dependencies=opened)
 
     @app.post("/admin/{name:path}", include_in_schema=False)
     async def post_too_early(name: str) -> None:

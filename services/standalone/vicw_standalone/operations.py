@@ -10,7 +10,7 @@ from vicw_ingest.jobs.api import OPERATIONS as JOBS
 from vicw_runtime.keys.api import OPERATIONS as KEYS
 from vicw_runtime.operations.operation import AnyOperation
 from vicw_sleep.archive.api import OPERATIONS as ARCHIVE
-from vicw_sleep.check.api import CHECK
+from vicw_sleep.check.api import OPERATIONS as CHECKS
 from vicw_sleep.consolidation.api import CONSOLIDATE
 from vicw_sleep.dream.api import OPERATIONS as DREAMS
 from vicw_sleep.history.api import OPERATIONS as HISTORY
@@ -20,7 +20,7 @@ from vicw_sleep.reindex.api import OPERATIONS as REINDEX
 from vicw_sleep.resolve.api import RESOLVING
 
 OPERATIONS: tuple[AnyOperation, ...] = (
-    CHECK,
+    *CHECKS,
     RECONCILE,
     EXPIRE_ITEMS,
     EXPORT_ITEMS,

@@ -7,13 +7,13 @@ from functools import partial
 
 from vicw_ingest.eviction.job import evict_slice, eviction_of
 from vicw_runtime.operations import Memory
+from vicw_runtime.schedule.cron import Schedule
+from vicw_runtime.schedule.jobs import ScheduledJob
 from vicw_sleep.consolidation.job import keep_consolidating
 from vicw_sleep.dream.job import keep_dreaming
 from vicw_sleep.mirror.job import keep_mirrored
 from vicw_sleep.reconcile.job import keep_reconciling
 from vicw_sleep.resolve.job import keep_resolving
-from vicw_sleep.schedule.cron import Schedule
-from vicw_sleep.schedule.jobs import ScheduledJob
 from vicw_sleep.schedule.scheduler import run_on_schedule
 from vicw_standalone.lifecycle.job_runner import Work
 

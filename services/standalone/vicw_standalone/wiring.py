@@ -22,18 +22,19 @@ from vicw_ingest.pipeline import IngestPorts
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_runtime.background_throttle import BackgroundThrottle, throttled
 from vicw_runtime.indexes import Index, Indexes, store_status
+from vicw_runtime.schedule.cron import Schedule
+from vicw_runtime.schedule.jobs import ScheduledJob, schedules
 from vicw_runtime.throttled_indexes import throttled_indexes
+from vicw_runtime.upkeep.service import UndoPorts, UpkeepPorts
 from vicw_shared.clock import now
 from vicw_shared.errors import StorageFullError
 from vicw_shared.extensions import NOTHING_EXTRACTED, load_extractor, load_registries
-from vicw_shared.ports import Embedder, ModelIdentity, VectorStore
+from vicw_shared.ports import Embedder, MaintenanceStep, ModelIdentity, VectorStore
 from vicw_shared.progress import Progress
 from vicw_sleep.mirror.service import Mirror
 from vicw_sleep.reconcile.receipts import forget_receipts
 from vicw_sleep.reindex.background import BackgroundReindexing
 from vicw_sleep.reindex.service import Reindexing
-from vicw_sleep.schedule.cron import Schedule
-from vicw_sleep.schedule.jobs import ScheduledJob, schedules
 from vicw_standalone.embedding_model.embedders import Embedders
 from vicw_standalone.index_engines.closed import CLOSED_VECTORS
 from vicw_standalone.index_engines.edge import EdgeIndexes, IndexFolders
@@ -294,6 +295,25 @@ class Standalone:
 
     async def _index_queued(self) -> None:
         await self.indexer.drain(seconds=_INDEX_SECONDS)
+
+    def upkeep(self) -> UpkeepPorts:
+        """Return what tells of the sleep cycle and the two stores. Raises UnavailableError until they are open."""
+        self.gate.require()
+        rebuilding = self.indexes.rebuilding if self.indexes.is_open else None
+        return UpkeepPorts(self.graph, self.settings, self._first_model.has_vectors, rebuilding)
+
+    def undo(self) -> UndoPorts:
+        """Return what undoes steps of the sleep cycle. Raises UnavailableError until the stores are open."""
+        memory = self.memory()
+
+        async def undo(step: MaintenanceStep, key: str | None) -> MaintenanceStep:
+            from vicw_sleep.history.service import undo_step  # slow to import, and seldom needed
+
+            await self.open_index()
+            await undo_step(memory, step.id, key=key)
+            return await self.graph.log.step(step.id) or step
+
+        return UndoPorts(self.graph, self.settings.sleep.grace, undo)
 
     @property
     def keys(self) -> SqliteKeyRing:

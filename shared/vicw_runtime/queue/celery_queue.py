@@ -9,6 +9,7 @@ import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from typing import Any
 from urllib.parse import quote, urlsplit, urlunsplit
 
@@ -21,6 +22,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from vicw_runtime.logs import current_request_id
+from vicw_shared.errors import UnavailableError
 from vicw_shared.settings import RedisSettings
 from vicw_shared.telemetry.spans import SpanRole, span, trace_headers
 
@@ -35,6 +37,7 @@ CONSOLIDATE = "vicw.sleep.consolidate"
 CATCH_UP = "vicw.sleep.catch_up"
 DREAM = "vicw.sleep.dream"
 RESOLVE = "vicw.sleep.resolve"
+UNDO = "vicw.sleep.undo"
 INGEST_QUEUE, EXTRACT_QUEUE, SLEEP_QUEUE = "ingest", "extract", "sleep"
 REQUEST_ID = "vicw_request_id"
 
@@ -162,6 +165,20 @@ class CeleryQueue:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._timeout):
                     await asyncio.wait({sent})
+
+    async def send(self, *ids: str | None) -> None:
+        """Send the task with the ids of its work. Raises UnavailableError if the broker does not take it in time."""
+        with span(f"send {self._task}", SpanRole.PRODUCER):
+            headers = {REQUEST_ID: current_request_id(), **trace_headers()}
+            message = partial(
+                self._app.send_task, self._task, ids, headers=headers, retry=False, expires=EXPIRES_SECONDS
+            )
+            try:
+                async with asyncio.timeout(self._timeout):
+                    await asyncio.get_running_loop().run_in_executor(self._thread, message)
+            except Exception as error:  # of Redis, of the connection, of Celery
+                SEND_FAILURES.inc()
+                raise UnavailableError("queue", "no worker could be told; send the request again") from error
 
     def _send(self, headers: dict[str, Any]) -> None:
         if self._shared or not waiting(self._redis, self._queue):

@@ -11,7 +11,7 @@ from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import ChainKey, next_key
 from vicw_shared.ports.items import ItemView, PassageChange
 from vicw_shared.ports.outbox import PendingPoint
-from vicw_shared.ports.sleep import MaintenanceStep
+from vicw_shared.ports.sleep import AUDIT, FEEDBACK, MaintenanceStep
 from vicw_shared.text import fold_case
 
 PAGE = 1000
@@ -144,10 +144,19 @@ class NamedNodes(Scan[Node, tuple[str, str]]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steps(Scan[MaintenanceStep, MaintenanceStep]):
-    """Maintenance steps of one task or all but AUDIT, of one tenant or all, the latest first."""
+    """Maintenance steps of one task or all but AUDIT and FEEDBACK, of one tenant or all, the latest first.
+
+    ``with_feedback``: all but AUDIT.
+    """
 
     tenant: str | None = None
     task: str | None = None
+    with_feedback: bool = False
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The tasks that a scan of all leaves out."""
+        return (AUDIT,) if self.with_feedback else (AUDIT, FEEDBACK)
 
     @override
     def place(self, record: MaintenanceStep) -> MaintenanceStep:

@@ -13,6 +13,8 @@ from typing import Protocol
 
 AUDIT = "audit"
 """Task of the record of callers' changes, which is no maintenance: only a scan of this task finds it."""
+FEEDBACK = "feedback"
+"""Task of what people said of items: only a scan of this task finds it, or one ``with_feedback``."""
 
 
 class Outcome(StrEnum):
@@ -56,6 +58,7 @@ class JobRun:
     """One run of a ``task``, slice by slice: when it ``began``, and its latest update (``at``).
 
     ``over``: all work is done. ``error`` says why it ended before that; the next run starts from the beginning.
+    ``found``: numbers of what it found, by kind.
     """
 
     task: str
@@ -64,6 +67,7 @@ class JobRun:
     slices: int = 0
     over: bool = False
     error: str = ""
+    found: Mapping[str, int] = field(default_factory=dict)
 
 
 class SleepLog(Protocol):

@@ -117,6 +117,8 @@ class LimitSettings(BaseSettings):
     template_chars: int = Field(4000, gt=0, description="Characters in a template of an answer's text")
     filter_depth: int = Field(5, gt=0, description="Levels of groups in a filter")
     filter_values: int = Field(200, gt=0, description="Values that a filter compares with")
+    feedback_chars: int = Field(2000, gt=0, description="Characters in the query of a feedback")
+    feedback: int = Field(20, gt=0, description="Verdicts kept of each item; the oldest go, and stay counted")
 
 
 class EmbeddingSettings(WithSecrets):

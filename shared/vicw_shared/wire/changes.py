@@ -24,7 +24,8 @@ class AuditRecord(Message):
     id: str
     at: Timestamp
     kind: str = Field(
-        description="`update`, `patch`, `retract`, `erase`, `merge`, `split`, `identify`, `rename` or `supersede`"
+        description="`update`, `patch`, `retract`, `erase`, `merge`, `split`, `identify`, `rename`, `supersede` or "
+        "`undo`"
     )
     key: str | None = Field(description="Id of the key; null: none was needed, or it was a command of the operator")
     count: StrictInt = Field(description="Number of items or entities; of an erasure 0 if only contexts were named")

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from vicw_shared.wire.base import Message
+from vicw_shared.wire.feedback import ResultFeedback
 
 
 class GraphChannel(Message):
@@ -122,6 +123,9 @@ class Explanation(Message):
         (),
         description="Stages that left something out because one hop reads at most VICW_RETRIEVAL_HOP_EDGES edges: "
         "`bridges`, `people`, `tags`, `current`, `causal_chains`",
+    )
+    feedback: dict[str, ResultFeedback] = Field(
+        default_factory=dict, description="What was said of results (`POST /feedback`), by uid"
     )
     cut: tuple[str, ...] = Field(description="Uids of results that did not fit into the text")
     shortened: tuple[str, ...] = Field((), description="Uids of results that were cut to fit the budget")

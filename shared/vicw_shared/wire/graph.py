@@ -11,7 +11,8 @@ from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
 from vicw_shared.wire.base import Id, Message, Prose, StrictBool, StrictInt, Timestamp, Unit
-from vicw_shared.wire.retrieve import GraphEdge, GraphNode, Viewer
+from vicw_shared.wire.retrieve import GraphEdge, GraphNode
+from vicw_shared.wire.viewer import Viewer
 
 DEFAULT_EXCLUDED = ("BELONGS_TO", "EVIDENCED_BY", "HAPPENED_AFTER", "SUPERSEDES")
 """Types that a walk follows only on request: they join almost all nodes, or lead to the past."""

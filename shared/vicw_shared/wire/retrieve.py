@@ -18,16 +18,7 @@ from vicw_shared.wire.filters import Filter, MetadataKey, Value
 from vicw_shared.wire.named_time import NamedTime
 from vicw_shared.wire.plain_conditions import PlainConditions
 from vicw_shared.wire.statement_change import StatementChange
-
-
-class Viewer(Message):
-    """The viewer of the answer. Without one it is the application itself, which sees its whole tenant."""
-
-    user: Id | None = None
-    chat: Literal["private", "group"] = "private"
-    context: Id | None = Field(None, description="The viewer's own context: non-portable items are seen only there")
-    participants: tuple[Id, ...] = ()
-    timezone: TimeZone | None = Field(None, description="Of `/retrieve`: the zone where the request names none")
+from vicw_shared.wire.viewer import Viewer
 
 
 class TagFilter(Message):

@@ -108,4 +108,4 @@ class Neo4jSnapshot:
         ]
 
     async def steps(self, *, before: MaintenanceStep | None, limit: int) -> list[MaintenanceStep]:
-        return await find_steps(self._database, Steps(), before, limit)
+        return await find_steps(self._database, Steps(with_feedback=True), before, limit)

@@ -9,7 +9,6 @@ from typing import Any
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import Label
 from vicw_shared.ports import ArrivalCount, JobRun, MaintenanceStep, Outcome, Steps
-from vicw_shared.ports.sleep import AUDIT
 from vicw_shared.telemetry.engines import measured
 from vicw_stores.neo4j.cypher import nodes, records
 from vicw_stores.neo4j.database import Neo4jDatabase, RunStatement
@@ -44,7 +43,7 @@ async def find_steps(
     """Return steps, the latest first."""
     at, step_id = (to_us(after.at), after.id) if after is not None else (_LATEST, _LAST_ID)
     rows = await database.read(
-        records.STEPS, at=at, id=step_id, tenant=what.tenant, task=what.task, audit=AUDIT, limit=limit
+        records.STEPS, at=at, id=step_id, tenant=what.tenant, task=what.task, left_out=list(what.left_out), limit=limit
     )
     return [_step(row["step"]) for row in rows]
 
@@ -85,6 +84,7 @@ class Neo4jSleepLog:
             "turns": job_run.slices,
             "over": job_run.over,
             "error": job_run.error,
+            "found": json.dumps(dict(job_run.found)),
         }
         await self._database.write(
             lambda run: run(records.PUT_JOB_RUN, record=job_run_record(job_run.task), told=properties)
@@ -92,10 +92,7 @@ class Neo4jSleepLog:
 
     async def job_runs(self) -> list[JobRun]:
         rows = await self._database.read(records.JOB_RUNS)
-        return [
-            JobRun(row["task"], from_us(row["began"]), from_us(row["at"]), row["turns"], row["over"], row["error"])
-            for row in (row["told"] for row in rows)
-        ]
+        return [_job_run(row["told"]) for row in rows]
 
 
 def _step(row: Mapping[str, Any]) -> MaintenanceStep:
@@ -109,4 +106,17 @@ def _step(row: Mapping[str, Any]) -> MaintenanceStep:
         subject=row["subject"],
         reason=row["reason"],
         details=json.loads(row["details"]),
+    )
+
+
+def _job_run(row: Mapping[str, Any]) -> JobRun:
+    """Return a recorded run; an earlier build recorded nothing that was ``found``."""
+    return JobRun(
+        row["task"],
+        from_us(row["began"]),
+        from_us(row["at"]),
+        row["turns"],
+        row["over"],
+        row["error"],
+        json.loads(row.get("found") or "{}"),
     )

@@ -123,4 +123,4 @@ class SqliteSnapshot:
         return [Receipt(key, fingerprint, from_us(at), json.loads(body)) for key, fingerprint, at, body in rows]
 
     async def steps(self, *, before: MaintenanceStep | None, limit: int) -> list[MaintenanceStep]:
-        return await self._do(lambda c: read_steps(c, Steps(), before, limit))
+        return await self._do(lambda c: read_steps(c, Steps(with_feedback=True), before, limit))

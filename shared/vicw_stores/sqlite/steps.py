@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Mapping
 from typing import Any
 
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.ports import ArrivalCount, JobRun, MaintenanceStep, Outcome, Steps
-from vicw_shared.ports.sleep import AUDIT
 from vicw_shared.telemetry.engines import measured
 from vicw_stores.sqlite.database import SqliteDatabase, Writer
+from vicw_stores.sqlite.rows import marks
 
 _COLUMNS = "id, tenant, context, task, outcome, at, subject, reason, details"
 _PUT = (
@@ -43,7 +44,7 @@ def read_steps(
     if what.task is not None:
         conditions["task = ?"] = (what.task,)
     else:
-        conditions["task <> ?"] = (AUDIT,)
+        conditions[f"task NOT IN ({marks(len(what.left_out))})"] = what.left_out
     if after is not None:
         conditions["(at, id) < (?, ?)"] = (to_us(after.at), after.id)
     where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
@@ -75,7 +76,8 @@ class SqliteSleepLog:
         await self._write(lambda c: c.execute(_RECORD_ARRIVALS, row))
 
     async def record_job_run(self, job_run: JobRun) -> None:
-        run_json = json.dumps([to_us(job_run.began), to_us(job_run.at), job_run.slices, job_run.over, job_run.error])
+        times = [to_us(job_run.began), to_us(job_run.at)]
+        run_json = json.dumps([*times, job_run.slices, job_run.over, job_run.error, dict(job_run.found)])
         await self._write(lambda c: c.execute(_PUT_RUN, (job_run.task, run_json)))
 
     async def job_runs(self) -> list[JobRun]:
@@ -98,5 +100,8 @@ def _step(row: Any) -> MaintenanceStep:
     )
 
 
-def _job_run(task: str, began: int, at: int, slices: int, over: bool, error: str) -> JobRun:
-    return JobRun(task, from_us(began), from_us(at), slices, over, error)
+def _job_run(
+    task: str, began: int, at: int, slices: int, over: bool, error: str, found: Mapping[str, int] | None = None
+) -> JobRun:
+    """Return a recorded run; an earlier build recorded nothing that was ``found``."""
+    return JobRun(task, from_us(began), from_us(at), slices, over, error, found or {})

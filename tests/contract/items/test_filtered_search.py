@@ -21,7 +21,7 @@ from vicw_shared.ports import ListingQuery, Scope
 from vicw_shared.settings import LimitSettings
 from vicw_shared.text import fold_case
 from vicw_shared.wire.filters import Filter
-from vicw_shared.wire.retrieve import Viewer
+from vicw_shared.wire.viewer import Viewer
 
 _SUBJECTS = ("harbour", "orchard", "violin", "glacier", "bakery", "lantern", "tunnel", "meadow")
 _QUESTION = "note of the harbour"

@@ -12,10 +12,10 @@ from support.servers.redis import RedisServer
 from vicw_ingest.pipeline import ingest
 from vicw_ingest.wiring import IngestWiring
 from vicw_runtime.queue.celery_queue import CATCH_UP, CONSOLIDATE, EVICT, make_celery
+from vicw_runtime.schedule.jobs import CATCH_UP_CONSOLIDATION
 from vicw_shared.ports import Flow, FlowEvents, Steps
 from vicw_shared.settings import RedisSettings
 from vicw_shared.wire.ingest import IngestRequest
-from vicw_sleep.schedule.jobs import CATCH_UP_CONSOLIDATION
 
 pytestmark = pytest.mark.process
 THINGS = "amulet lighthouse violin bakery orchard telescope ferry castle notebook glacier parrot harbour".split()

@@ -19,7 +19,7 @@ from support.processes.server import eventually
 from vicw_standalone.operations import OPERATIONS
 
 INGEST, JOB, RETRIEVE = "POST /ingest", "GET /ingest/jobs/{job}", "POST /retrieve"
-RETRACT, SUPERSEDE = "POST /items/retract", "POST /supersede"
+RETRACT, SUPERSEDE, FEEDBACK = "POST /items/retract", "POST /supersede", "POST /feedback"
 ITEMS, ITEM, CONTEXTS, STATS = "GET /items", "GET /items/{uid}", "GET /contexts", "GET /stats"
 TIMELINE, USERS, PROFILE = "GET /contexts/{context}/timeline", "GET /users", "GET /people/{uid}/profile"
 PATCH, PATCH_BY_ID = "PATCH /items/{uid}", "PATCH /items"
@@ -33,13 +33,14 @@ FIND, WALK, FLOW = "POST /graph/find", "POST /graph/walk", "POST /graph/flow"
 OF_A_NODE = {f"POST /graph/{question}" for question in ("about", "person", "users", "merges", "history")}
 GRAPH = {FIND, WALK, FLOW, *OF_A_NODE}
 KEYS = {"GET /keys", "POST /keys", "DELETE /keys/{key}"}
+SLEEP, UNDO, CHECK = "GET /sleep", "POST /sleep/undo", "GET /check"
 READY, METRICS = "GET /readyz", "GET /metrics"
 PROBES = ("GET /healthz", READY, METRICS)
-OPERATORS = {METRICS, *KEYS, *(f"POST /admin/{operation.name}" for operation in OPERATIONS)}
+OPERATORS = {METRICS, SLEEP, UNDO, CHECK, *KEYS, *(f"POST /admin/{operation.name}" for operation in OPERATIONS)}
 """What needs the right ``admin``, which these tenants' keys do not have."""
 ERASURE = {"POST /forget", "GET /forget/{erasure}", "GET /audit"}
 """Rights of their own, which these tenants' keys lack; the tests of ``test_forget_over_http.py`` have them."""
-_ITEMS = {RETRACT, SUPERSEDE, PATCH, PATCH_BY_ID, ITEMS, ITEM, CONTEXTS, STATS, TIMELINE, USERS, PROFILE}
+_ITEMS = {RETRACT, SUPERSEDE, FEEDBACK, PATCH, PATCH_BY_ID, ITEMS, ITEM, CONTEXTS, STATS, TIMELINE, USERS, PROFILE}
 TRIED = {INGEST, JOB, RETRIEVE, *_ITEMS, KNOWLEDGE, *ERASURE, *IDENTITY, *GRAPH, *PROBES, *OPERATORS}
 _EXAMPLES = 15 * TIMES
 _MARK = "zanzibar"
@@ -247,7 +248,7 @@ class Intruder:
             assert answer.status_code == 404, "it is the neighbour's"
         if endpoint == RETRACT and "uids" in request["body"]:
             assert {item["status"] for item in answer.json()["items"]} == {"unknown"}, "they are the neighbour's"
-        if endpoint in {PATCH, SUPERSEDE}:
+        if endpoint in {PATCH, SUPERSEDE, FEEDBACK}:
             assert answer.status_code == 404, "it is the neighbour's"
         if endpoint in {MERGE, SPLIT, IDENTIFY}:
             assert answer.status_code == 422, "at least one of the two is the neighbour's"
@@ -335,6 +336,12 @@ def _requests(neighbour: Neighbour) -> st.SearchStrategy[dict[str, Any]]:
             {
                 "endpoint": st.just(SUPERSEDE),
                 "body": st.fixed_dictionaries({"new": uids, "old": uids, "undo": st.booleans()}),
+            }
+        ),
+        st.fixed_dictionaries(
+            {
+                "endpoint": st.just(FEEDBACK),
+                "body": st.fixed_dictionaries({"item": uids, "verdict": st.just("wrong"), "query": words}),
             }
         ),
         st.fixed_dictionaries({"endpoint": st.just(PATCH), "uid": uids, "body": st.just({"tags": ["mine"]})}),

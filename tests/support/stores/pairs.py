@@ -34,6 +34,7 @@ from vicw_ingest.response.job_status import job_status
 from vicw_ingest.versions.replacement import supersede
 from vicw_ingest.versions.retraction import retract
 from vicw_retrieval.access.scope import scope_of
+from vicw_retrieval.feedback.service import give_feedback
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.request.engines import CircuitBreaker
@@ -42,6 +43,7 @@ from vicw_shared.extensions import load_extractor
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.ports import Edges, Lane, ModelIdentity, Nodes, Point, VectorStore
 from vicw_shared.settings import IngestSettings, LimitSettings, RetrievalSettings
+from vicw_shared.wire.feedback import Feedback, FeedbackRequest
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
 from vicw_shared.wire.knowledge import KnowledgeQuery, KnownPages
 from vicw_shared.wire.patch import ItemPatch, PatchedItem
@@ -141,8 +143,17 @@ class Side:
         patient = dict.fromkeys(("channel_ms", "graph_ms", "spread_ms"), 20_000)
         read = RetrievalSettings.model_validate(patient | {"graph_weight": TYPED_EDGES} | settings)
         engines = (self.graph, self.vectors, self.embedder)
-        ports = RetrievalPorts(*engines, "", LimitSettings(), read, CircuitBreaker(), outbox=self.graph.outbox)
+        graph = self.graph
+        ports = RetrievalPorts(
+            *engines, "", LimitSettings(), read, CircuitBreaker(), outbox=graph.outbox, log=graph.log
+        )
         return await retrieve(RetrieveRequest.model_validate(body), tenant, ports)
+
+    async def feedback(self, body: dict[str, Any], tenant: str, **limits: int) -> Feedback:
+        engines = (self.graph, self.vectors, self.embedder)
+        bounds, log = LimitSettings.model_validate(limits), self.graph.log
+        ports = RetrievalPorts(*engines, "", bounds, RetrievalSettings(), CircuitBreaker(), log=log)
+        return await give_feedback(FeedbackRequest.model_validate(body), tenant, ports)
 
     async def find(self, word: str, body: dict[str, Any], tenant: str, now: datetime) -> set[str]:
         """Return the passages that the graph's full-text index finds inside the scope of a question."""

@@ -255,6 +255,47 @@ def test_audit_asks_for_a_page(call: Call) -> None:
     assert seen[0].url.raw_path.decode() == "/audit?after=a%3D&limit=3"
 
 
+def test_feedback_and_the_sleep_cycle_have_their_paths(call: Call) -> None:
+    seen: list[tuple[str, str, Any]] = []
+    step = {
+        "id": "s",
+        "task": "dream",
+        "outcome": "undone",
+        "at": "2026-01-19T10:00:00Z",
+        "subject": "u",
+        "undo_until": None,
+        "context": None,
+        "reason": None,
+    }
+    answers: dict[str, Any] = {
+        "/feedback": {"uid": "u", "context": "c", "useful": 0, "wrong": 1},
+        "/sleep": {"jobs": [], "steps": [step], "next": None},
+        "/sleep/undo": step,
+        "/check": {"compared": None, "drift": None, "rebuilding": None, "passages_waiting": 2},
+    }
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        seen.append((request.method, unquote_plus(str(request.url.query, "ascii")), request.content))
+        return httpx.Response(200, json=answers[request.url.path])
+
+    assert call(handler, "feedback", item="u", verdict="wrong", query="Where?").wrong == 1
+    assert call(handler, "sleep", task="dream", limit=3, after=None).steps[0].outcome == "undone"
+    assert call(handler, "undo", "s").id == "s"
+    assert call(handler, "check").passages_waiting == 2
+    assert [(method, query) for method, query, _ in seen] == [
+        ("POST", ""),
+        ("GET", "task=dream&limit=3"),
+        ("POST", ""),
+        ("GET", ""),
+    ]
+    assert [json.loads(body) for _, _, body in seen if body] == [
+        {"item": "u", "verdict": "wrong", "query": "Where?"},
+        {"step": "s"},
+    ]
+    with pytest.raises(BadRequestError, match="verdict"):
+        call(handler, "feedback", item="u", verdict="fine", query="Where?")
+
+
 def test_ingest_sends_the_nulls_of_a_patch(call: Call) -> None:
     seen: list[httpx.Request] = []
 

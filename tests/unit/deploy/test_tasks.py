@@ -21,6 +21,7 @@ from vicw_runtime.queue.celery_queue import (
     MIRROR,
     RECONCILE,
     RESOLVE,
+    UNDO,
     WATCH,
 )
 from vicw_sleep.schedule.ticks import ticks
@@ -44,6 +45,7 @@ FUNCTIONS = {
     RECONCILE: "vicw_sleep.reconcile.tasks.reconcile",
     WATCH: "vicw_sleep.reconcile.tasks.watch",
     RESOLVE: "vicw_sleep.resolve.tasks.resolve",
+    UNDO: "vicw_sleep.history.tasks.undo",
 }
 _REGISTERED = """
 import json, sys
@@ -80,6 +82,7 @@ def test_the_names_in_the_queue_are_those_of_earlier_versions() -> None:
         "vicw.sleep.mirror",
         "vicw.sleep.reconcile",
         "vicw.sleep.resolve",
+        "vicw.sleep.undo",
         "vicw.sleep.watch",
     ]
 
@@ -89,7 +92,7 @@ def test_the_clock_sends_tasks_that_exist(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setenv("VICW_LLM_URL", "http://127.0.0.1:1/v1")
     monkeypatch.setenv("VICW_LLM_MODEL", "m")
     monkeypatch.setenv("VICW_EVICTION_ITEMS", "1000")
-    on_request = {FORGET}
+    on_request = {FORGET, UNDO}
     assert {tick.task for tick in ticks(SleepServiceSettings.read())} == set(FUNCTIONS) - on_request
 
 

@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
+from vicw_runtime.schedule.cron import Schedule
+from vicw_runtime.schedule.jobs import SETTING, ScheduledJob
 from vicw_shared.errors import SettingsError
 from vicw_shared.settings.document import CONCERNS
-from vicw_sleep.schedule.cron import Schedule
-from vicw_sleep.schedule.jobs import SETTING, ScheduledJob
 from vicw_sleep.schedule.ticks import Tick
 
 BEGAN = datetime(2026, 1, 1, 2, tzinfo=UTC)

@@ -16,7 +16,7 @@ from operator import methodcaller
 
 from vicw_core.changes import ChangeKind, record_change
 from vicw_ingest.dedup.inheritance import Inheritance
-from vicw_ingest.erasure.fingerprints import new_key
+from vicw_ingest.erasure.fingerprints import FingerprintFinder, new_key
 from vicw_ingest.erasure.record import (
     ALL,
     ERASED_UIDS,
@@ -28,6 +28,7 @@ from vicw_ingest.erasure.record import (
     ROOTS,
     UID,
     batch_record,
+    fingerprints_of,
     mentions_erased,
     merged_list,
     recorded_uids,
@@ -51,6 +52,7 @@ from vicw_shared.ports import (
     Store,
     scan_pages,
 )
+from vicw_shared.ports.sleep import FEEDBACK
 from vicw_shared.uids import chunk_uid, context_uid, make_uid
 
 _RECORDS = 500
@@ -136,7 +138,9 @@ class Eraser:
             await drop_dangling_edges(self.graph, first.tenant, erased - await self._stored_again(first.tenant, erased))
             await self._drop_points(first.tenant, erased)
             await self._drop_receipts(first.tenant, erased, done)
-            await self._drop_steps(first.tenant, erased, merged_list(notes, FLOWS), done)
+            finder = FingerprintFinder(await fingerprints_of(self.graph.erasures, erasure))
+            flows = merged_list(notes, FLOWS)
+            await self._drop_steps(first.tenant, erased, flows, done, lambda text: bool(finder.find(text.encode())))
         if await self._is_pending(erasure):
             await self._seal(notes)
         await self.graph.erasures.count_erasure()
@@ -279,35 +283,43 @@ class Eraser:
             await self._write(tenant, methodcaller("drop_receipts", batch))
         done.receipts += len(keys)
 
-    async def _drop_steps(self, tenant: str, erased: set[str], flows: set[str], done: ErasureReport) -> None:
+    async def _drop_steps(
+        self,
+        tenant: str,
+        erased: set[str],
+        flows: set[str],
+        done: ErasureReport,
+        names_erased: Callable[[str], bool] = lambda text: False,
+    ) -> None:
         """Remove log steps that mention erased nodes.
 
         A step names a Macro-Event by its first words. If the Macro-Event no longer exists, only the flow identifies the
         step's subject, so all such steps of a flow with erased items are removed, as is a dream's step that names an
-        erased tag or item: that item may be dreamt again. A step that a person has undone stays, without these.
+        erased tag or item: that item may be dreamt again. A step that a person has undone stays, without these, and so
+        does an item's feedback, without what erased people gave and the questions that name something erased.
         """
         ids: list[str] = []
-        async for page in scan_pages(self.graph, Steps(tenant=tenant)):
+        async for page in scan_pages(self.graph, Steps(tenant=tenant, with_feedback=True)):
             existing = await self.graph.nodes(tenant, [step.subject for step in page])
             for step in page:
-                short = redacted_step(step, erased)
-                undone = step.outcome is Outcome.UNDONE and step.subject in existing
-                if mentions_erased(short if undone else step, erased, flows, existing) or (
-                    short != step and not undone
+                short = redacted_step(step, erased, names_erased)
+                lasting = step.task == FEEDBACK or (step.outcome is Outcome.UNDONE and step.subject in existing)
+                if mentions_erased(short if lasting else step, erased, flows, existing) or (
+                    short != step and not lasting
                 ):
                     ids.append(step.id)
                 elif short != step:
-                    done.steps += await self._shorten(step, erased)
+                    done.steps += await self._shorten(step, erased, names_erased)
         for batch in batched(ids, _RECORDS):
             await self._write(tenant, methodcaller("drop_steps", batch))
         done.steps += len(ids)
 
-    async def _shorten(self, step: MaintenanceStep, erased: set[str]) -> int:
-        """Remove erased tags and items from an undone step. Return 1 if it had any, else 0."""
+    async def _shorten(self, step: MaintenanceStep, erased: set[str], names_erased: Callable[[str], bool]) -> int:
+        """Remove from a step that stays what ``redacted_step`` does. Return 1 if it had any, else 0."""
 
         async def work(transaction: GraphTransaction) -> int:
             stored = await self.graph.log.step(step.id)  # another dream may have changed it since
-            if stored is None or (short := redacted_step(stored, erased)) == stored:
+            if stored is None or (short := redacted_step(stored, erased, names_erased)) == stored:
                 return 0
             await transaction.log_step(short)
             return 1

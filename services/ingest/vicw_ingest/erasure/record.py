@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import methodcaller
 
+from vicw_core.feedback import ItemFeedback, without_judgements
 from vicw_ingest.erasure.fingerprints import Fingerprints, creation_uid, new_key
 from vicw_ingest.plan.drafts import CUT
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import LEDGER, SYSTEM_VERSION
 from vicw_shared.model.erased_steps import flow_key
 from vicw_shared.ports import ErasurePart, Erasures, MaintenanceStep, Store
+from vicw_shared.ports.sleep import FEEDBACK
 from vicw_shared.uids import context_uid, is_uid, named_uid
 
 ITEMS, ROOTS, PEOPLE, ALL, PARTIAL, KEY = "items", "roots", "people", "everything", "scattered", "key"
@@ -122,8 +124,17 @@ def mentions_erased(step: MaintenanceStep, erased: set[str], flows: set[str], ex
     return not erased.isdisjoint(UID.findall(text)) or (flow in flows and step.subject not in existing)
 
 
-def redacted_step(step: MaintenanceStep, erased: set[str]) -> MaintenanceStep:
-    """Return a step without the erased ones among the tags and items that its dream added."""
+def redacted_step(
+    step: MaintenanceStep, erased: set[str], names_erased: Callable[[str], bool] = lambda text: False
+) -> MaintenanceStep:
+    """Return a step without the erased ones among the tags and items that its dream added.
+
+    Of an item's feedback, without what erased people gave, and without the questions that name something erased.
+    """
+    if step.task == FEEDBACK:
+        latest = ItemFeedback.of(step).latest
+        gone = [one for one in latest if not erased.isdisjoint(one.people) or names_erased(one.query)]
+        return without_judgements(step, gone)
     tags, related = (recorded_uids(step.details.get(name)) for name in (_TAGS, _RELATED))
     remaining = {
         _TAGS: [tag for tag in tags if named_uid(step.tenant, step.context, "tag", str(tag)) not in erased],

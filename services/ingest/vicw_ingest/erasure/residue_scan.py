@@ -129,7 +129,7 @@ async def _scan_records(graph: Store, residue: Residue) -> None:
             while page := await snapshot.receipts(tenant, after=after, limit=_PAGE):
                 after = page[-1]
                 residue.scan_all([(f"receipt {one.key}", _stored_text(one.body)) for one in page])
-    async for steps in scan_pages(graph, Steps()):
+    async for steps in scan_pages(graph, Steps(with_feedback=True)):
         residue.scan_all([(f"step {step.id}", _stored_text(asdict(step))) for step in steps])
 
 

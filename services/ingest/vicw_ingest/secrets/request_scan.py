@@ -9,8 +9,8 @@ from typing import Any, Literal
 from prometheus_client import Counter
 from pydantic import BaseModel
 
-from vicw_ingest.secrets.detector import find_secrets, mask, placeholder
-from vicw_ingest.secrets.named_secrets import kind_of_value
+from vicw_core.secrets.detector import find_secrets, mask, placeholder
+from vicw_core.secrets.named_secrets import kind_of_value
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.wire.ingest import IngestRequest, Item, MaskedSecret
 from vicw_shared.wire.knowledge import PageRef

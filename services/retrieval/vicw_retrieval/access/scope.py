@@ -11,7 +11,8 @@ from vicw_shared.model import Label, Node, Sensitivity
 from vicw_shared.ports import Audience, ItemRef, Scope
 from vicw_shared.text import fold_case
 from vicw_shared.wire.graph import GraphQuestion
-from vicw_shared.wire.retrieve import RetrieveRequest, Viewer
+from vicw_shared.wire.retrieve import RetrieveRequest
+from vicw_shared.wire.viewer import Viewer
 
 
 def scope_of(request: RetrieveRequest, tenant: str, now: datetime) -> Scope:

@@ -11,7 +11,7 @@ from vicw_core.page_cursor import fingerprint_of, no_cursor, read_cursor, write_
 from vicw_retrieval.access.scope import audience_of
 from vicw_retrieval.access.viewer_identity import with_viewer_identities
 from vicw_retrieval.access.visibility import texts_of
-from vicw_retrieval.items.details import ItemReader
+from vicw_retrieval.items.details import FoundItem, ItemReader
 from vicw_retrieval.items.wire_fields import listed_item
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_shared.clock import now
@@ -22,7 +22,7 @@ from vicw_shared.ports.item_list import ListingPlace
 from vicw_shared.settings import LimitSettings
 from vicw_shared.uids import is_uid
 from vicw_shared.wire.items import ItemDetails, ItemPage, ItemsQuery, ViewerQuery
-from vicw_shared.wire.retrieve import Viewer
+from vicw_shared.wire.viewer import Viewer
 
 
 async def list_items(query: ItemsQuery, tenant: str, ports: RetrievalPorts) -> ItemPage:
@@ -56,13 +56,21 @@ async def read_item(
     Raises MissingRecordError if there is none, or the viewer may not see it.
     """
     reader = ItemReader(ports.graph, await viewer_scope(query, tenant, ports, None), ports.registry)
+    return await reader.details(await find_item(reader, address, context))
+
+
+async def find_item(reader: ItemReader, address: str, context: str | None) -> FoundItem:
+    """Return the visible item with this uid, or with a ``context`` this id of its caller's.
+
+    Raises MissingRecordError if there is none, or the viewer may not see it.
+    """
     found = await reader.by_id(context, address) if context is not None else None
     if found is None and is_uid(address.lower()):
         found = await reader.by_uid(address.lower())
         found = found if found is not None and context in {None, found.item.context} else None
     if found is None:
         raise MissingRecordError(f"There is no item {address!r}{f' in the context {context!r}' if context else ''}")
-    return await reader.details(found)
+    return found
 
 
 async def viewer_scope(query: ViewerQuery, tenant: str, ports: RetrievalPorts, context: str | None) -> Scope:

@@ -15,7 +15,7 @@ from vicw_shared.errors import FieldProblem, InvalidInputError, RetryableError
 from vicw_shared.settings import LimitSettings
 from vicw_shared.telemetry.spans import span
 from vicw_shared.telemetry.stages import SECONDS as BOUNDS
-from vicw_shared.wire.retrieve import Viewer
+from vicw_shared.wire.viewer import Viewer
 
 SECONDS = Histogram(
     "vicw_retrieve_stage_seconds", "Time of a stage of an answer, once a run", ["stage"], buckets=BOUNDS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from vicw_retrieval.channels.tags import TAGS
@@ -26,6 +26,7 @@ from vicw_shared.wire.explanation import (
     RelevanceSignals,
     RerankedResult,
 )
+from vicw_shared.wire.feedback import ResultFeedback
 
 _EXPLAINED_HITS = 50
 
@@ -38,6 +39,7 @@ def explain(
     written: WrittenText,
     scope: Scope,
     bounded: Collection[str],
+    feedback: Mapping[str, ResultFeedback],
 ) -> Explanation:
     """Return how the answer was made: the channels' hits, the fusion, boosts, domains searched, what was cut."""
     intent, wave, decision, spreads = found.intent, found.wave, found.decision, refined.spreads
@@ -74,6 +76,7 @@ def explain(
         rerank=_rerank(refined.reranked, results),
         boosts={candidate.key: dict(candidate.boosts) for candidate in results if candidate.boosts},
         bounded=tuple(sorted(bounded)),
+        feedback=dict(feedback),
         cut=written.cut,
         shortened=written.shortened,
         lines_cut=dict(written.lines),

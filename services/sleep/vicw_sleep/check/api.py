@@ -1,9 +1,11 @@
-"""Operation ``check``."""
+"""Operations ``check`` and ``check/last``."""
 
 from __future__ import annotations
 
 from vicw_runtime.operations import NoItem, Opening, Operation, Report, Stores
+from vicw_runtime.upkeep.service import check_state
 from vicw_shared.wire.base import Message, StrictInt
+from vicw_shared.wire.sleep import CheckState
 from vicw_sleep.check.service import check
 
 
@@ -40,6 +42,15 @@ async def run(stores: Stores, request: CheckRequest, report: Report[NoItem]) -> 
     )
 
 
+class LastCheckRequest(Message):
+    """Tell what the last comparison of the two stores found."""
+
+
+async def run_last(stores: Stores, request: LastCheckRequest, report: Report[NoItem]) -> CheckState:
+    """Read what is recorded of the comparisons."""
+    return await check_state(stores.graph, (await stores.graph.record.models()).rebuilding)
+
+
 CHECK = Operation(
     name="check",
     summary="Check the invariants of the store",
@@ -50,3 +61,13 @@ CHECK = Operation(
     opening=Opening.STORES,
     owner_only=True,  # violations name contexts
 )
+LAST_CHECK = Operation(
+    name="check/last",
+    summary="Show what the last comparison of the two stores found",
+    request=LastCheckRequest,
+    result=CheckState,
+    item=NoItem,
+    run=run_last,
+    opening=Opening.STORES,
+)
+OPERATIONS = (CHECK, LAST_CHECK)

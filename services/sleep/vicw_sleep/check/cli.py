@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import UTC
+from typing import TYPE_CHECKING, Annotated
+
 import typer
 
 from vicw_runtime.console import fail, out
 from vicw_runtime.operations.command import DataDirOption, Place, PlatformOption, run_command
+from vicw_shared.clock import format_minute
 from vicw_shared.errors import VicwError
 from vicw_shared.text import counted
+
+if TYPE_CHECKING:
+    from vicw_shared.wire.sleep import CheckState
 
 
 def register(app: typer.Typer) -> None:
@@ -15,7 +23,14 @@ def register(app: typer.Typer) -> None:
     app.command("check")(check)
 
 
-def check(ctx: typer.Context, data_dir: DataDirOption = None, platform: PlatformOption = False) -> None:
+def check(
+    ctx: typer.Context,
+    last: Annotated[
+        bool, typer.Option("--last", help="Check nothing; show what the last comparison of the two stores found.")
+    ] = False,
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+) -> None:
     """Check the store's invariants.
 
     Every passage that the graph marks as indexed has its point and the reverse, payloads agree with the graph, chains
@@ -26,8 +41,12 @@ def check(ctx: typer.Context, data_dir: DataDirOption = None, platform: Platform
     Exit code 1 and a list of at most 5000 violations if an invariant is broken; 2 if the check was impossible: the
     store is missing or unreadable, its vector index is missing, or a setting is wrong.
     """
-    from vicw_sleep.check.api import CHECK, CheckRequest
+    from vicw_sleep.check.api import CHECK, LAST_CHECK, CheckRequest, LastCheckRequest
 
+    if last:
+        for line in _last_lines(run_command(ctx, LAST_CHECK, LastCheckRequest(), Place(data_dir, platform))):
+            out.print(line, markup=False, highlight=False)
+        return
     try:
         done = run_command(ctx, CHECK, CheckRequest(), Place(data_dir, platform), progress="checking")
     except VicwError as error:
@@ -41,3 +60,20 @@ def check(ctx: typer.Context, data_dir: DataDirOption = None, platform: Platform
     if done.violations or done.unlisted:
         raise typer.Exit(1)
     out.print("clean")
+
+
+def _last_lines(state: CheckState) -> Iterator[str]:
+    """Yield what is recorded of the comparisons, a line for each fact."""
+    if (last := state.compared) is None:
+        yield "the stores have not been compared yet (vicw sleep reconcile compares them)"
+    else:
+        what = "is being compared since" if last.running else f"interrupted: {last.error}, at" if last.error else "at"
+        yield f"last comparison: {what} {format_minute(last.began if last.running else last.at, UTC)}"
+    if (drift := state.drift) is None:
+        yield "no comparison has found a difference"
+    else:
+        counts = f"{counted(drift.missing, 'point')} missing, {drift.stale} out of date, {drift.orphaned} orphaned"
+        yield f"last difference: at {format_minute(drift.at, UTC)}, repaired: {counts}"
+    if state.rebuilding is not None:
+        yield f"a lost vector index is being rebuilt since {format_minute(state.rebuilding, UTC)}"
+    yield f"{counted(state.passages_waiting, 'passage')} not indexed yet"

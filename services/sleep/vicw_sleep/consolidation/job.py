@@ -11,6 +11,8 @@ import structlog
 
 from vicw_runtime.job_runs import recorded_run
 from vicw_runtime.operations import Memory
+from vicw_runtime.schedule.cron import Schedule
+from vicw_runtime.schedule.jobs import CATCH_UP_CONSOLIDATION
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.ports import ArrivalCount
@@ -19,8 +21,6 @@ from vicw_sleep.consolidation.batches import ConsolidationRules
 from vicw_sleep.consolidation.llm_requests import llm_requester
 from vicw_sleep.consolidation.service import Consolidation, ConsolidationReport
 from vicw_sleep.consolidation.source_reader import ContextRef, FlowBookmark
-from vicw_sleep.schedule.cron import Schedule
-from vicw_sleep.schedule.jobs import CATCH_UP_CONSOLIDATION
 from vicw_sleep.schedule.scheduler import SLICE_SECONDS, run_on_schedule, run_slices
 
 _log = structlog.get_logger()

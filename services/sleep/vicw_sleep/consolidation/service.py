@@ -17,7 +17,7 @@ from prometheus_client import Counter
 from vicw_core.consolidation.consolidate import MAKER, ChangedError, ConsolidatedBatch, Consolidator, macro_uid
 from vicw_core.consolidation.restore import RestoredItems, Restorer
 from vicw_core.index.points import point_of
-from vicw_core.undo import undoable, undone
+from vicw_core.undo import log_undone, undoable
 from vicw_runtime.indexes import Indexes
 from vicw_shared.errors import MissingRecordError, VicwError
 from vicw_shared.model import EdgeRegistry, Node
@@ -177,10 +177,11 @@ class Consolidation:
             self.on_batch(flow, None, f"{step.outcome.value} before{f': {step.reason}' if step.reason else ''}")
         return True
 
-    async def undo(self, step_id: str, *, now: datetime, grace: timedelta) -> RestoredItems:
+    async def undo(self, step_id: str, *, now: datetime, grace: timedelta, key: str | None = None) -> RestoredItems:
         """Restore the Events that a step consolidated.
 
-        Raises MissingRecordError, with the reason, if the step cannot be undone.
+        ``key``: the id of the caller's key, for the record of changes. Raises MissingRecordError, with the reason, if
+        the step cannot be undone.
         """
         step = await undoable(self.graph.log, step_id, MAKER, now=now, grace=grace)
 
@@ -189,7 +190,7 @@ class Consolidation:
             if macro is None or macro.retired_at is not None:
                 raise MissingRecordError(await _missing_reason(transaction, step, macro))
             done = await Restorer(transaction, self.registry, now).restore(macro)
-            await transaction.log_step(undone(step, now))
+            await log_undone(transaction, step, now, key=key)
             return done
 
         done = await self.graph.write(step.tenant, step.context, work)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from vicw_runtime.queue.celery_queue import CATCH_UP, CONSOLIDATE
+from vicw_runtime.schedule.jobs import ScheduledJob
 from vicw_sleep.consolidation import job
 from vicw_sleep.consolidation.service import ConsolidationReport
 from vicw_sleep.consolidation.source_reader import FlowBookmark
-from vicw_sleep.schedule.jobs import ScheduledJob
 from vicw_sleep.schedule.task_chain import chained_task
 from vicw_sleep.wiring import SleepWiring
 

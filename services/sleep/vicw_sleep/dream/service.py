@@ -18,7 +18,7 @@ from prometheus_client import Counter
 
 from vicw_core.graph.dreams import MADE, drop_dream_edges
 from vicw_core.graph.edge_factory import DREAM
-from vicw_core.undo import undoable, undone
+from vicw_core.undo import log_undone, undoable
 from vicw_runtime.indexes import Indexes
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.ports import (
@@ -137,17 +137,18 @@ class Dreamer:
                 await self.queue.wake()  # rewritten passages notify clients that keep copies of the items
         return done
 
-    async def undo(self, step_id: str, *, now: datetime, grace: timedelta) -> int:
+    async def undo(self, step_id: str, *, now: datetime, grace: timedelta, key: str | None = None) -> int:
         """Remove what a step added; return the number of edges. Its item gets no further dream.
 
-        Raises MissingRecordError, with the reason, if the step cannot be undone.
+        ``key``: the id of the caller's key, for the record of changes. Raises MissingRecordError, with the reason, if
+        the step cannot be undone.
         """
         step = await undoable(self.graph.log, step_id, DREAM, now=now, grace=grace)
 
         async def work(transaction: GraphTransaction) -> int:
             edges = dreamt_in(await transaction.edges([step.subject], MADE), step.id)
             await drop_dream_edges(transaction, edges, now)
-            await transaction.log_step(undone(step, now))
+            await log_undone(transaction, step, now, key=key)
             return len(edges)
 
         removed = await self.graph.write(step.tenant, step.context, work)

@@ -14,8 +14,8 @@ from vicw_shared.clock import now
 from vicw_shared.ports import GraphStore, MaintenanceStep, Outcome, Scans, Steps, scan_pages
 from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt
 from vicw_sleep.history.model import LoggedTask
+from vicw_sleep.history.service import undo_step
 from vicw_sleep.history.status import status_lines
-from vicw_sleep.history.undo import undo_step
 from vicw_sleep.resolve.model import ends_of
 
 _EXPIRED = "expired"

@@ -7,39 +7,30 @@ from datetime import datetime
 
 from vicw_runtime.job_runs import in_progress
 from vicw_runtime.operations import MemorySettings
+from vicw_runtime.schedule.jobs import CATCH_UP_CONSOLIDATION, ScheduledJob
+from vicw_runtime.schedule.plans import PAUSED, JobPlan, job_plans
 from vicw_shared.ports import JobRun
 from vicw_shared.text import counted
-from vicw_sleep.schedule.jobs import CATCH_UP_CONSOLIDATION, SETTING, ScheduledJob, schedules
-
-_NEED_VECTORS = frozenset({ScheduledJob.CONSOLIDATION, ScheduledJob.DREAM, ScheduledJob.RECONCILE})
-"""Jobs without work in a store without vectors."""
 
 
 def status_lines(settings: MemorySettings, runs: Sequence[JobRun], at: datetime, *, vectors: bool) -> Iterator[str]:
-    """Yield a line for each job with a schedule, then for each other recorded job."""
-    recorded = {run.task: run for run in runs}
-    for job, schedule in schedules(settings, at).items():
-        rest = schedule.rest(at)
-        if settings.sleep.paused and job is not ScheduledJob.RECONCILE:
-            when = "paused (VICW_SLEEP_PAUSED)"
-        elif job in _NEED_VECTORS and not vectors:
-            when = "off (VICW_EMBEDDER=none)"
-        elif job is ScheduledJob.EVICTION and not settings.eviction.items:
-            when = "off (no limit in VICW_EVICTION_ITEMS)"
-        elif rest is None:
-            when = f"off ({SETTING[job]}=never)"
+    """Yield a line for each job with a schedule, then for each other job that runs or has run."""
+    items = settings.consolidation.interactions
+    for plan in job_plans(settings, runs, at, vectors=vectors):
+        progress = _progress(plan.run, at) if plan.run is not None else ""
+        if plan.job == CATCH_UP_CONSOLIDATION and items and not settings.sleep.paused:
+            when = f"runs as soon as {counted(items, 'item')}, and at least 5% of its items, are new"
+        elif plan.job in set(ScheduledJob):
+            when = _when(plan)
         else:
-            when = f"next at {_minute(at + rest)}"
-        yield f"{job}: {when}{_last_run(recorded.pop(job, None), at)}"
-    if (items := settings.consolidation.interactions) and not settings.sleep.paused:
-        when = f"runs as soon as {counted(items, 'item')}, and at least 5% of its items, are new"
-        yield f"{CATCH_UP_CONSOLIDATION}: {when}{_last_run(recorded.pop(CATCH_UP_CONSOLIDATION, None), at)}"
-    for task, run in recorded.items():
-        yield f"{task}: {_progress(run, at)}"
+            when = ""
+        yield f"{plan.job}: {'; '.join(part for part in (when, progress) if part)}"
 
 
-def _last_run(run: JobRun | None, at: datetime) -> str:
-    return f"; {_progress(run, at)}" if run is not None else ""
+def _when(plan: JobPlan) -> str:
+    if plan.next_at is not None:
+        return f"next at {_minute(plan.next_at)}"
+    return f"{'paused' if plan.stopped_by == PAUSED else 'off'} ({plan.stopped_by})"
 
 
 def _progress(run: JobRun, at: datetime) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pydantic import Field
 
 from vicw_runtime.operations import Memory, NoItem, Operation, Report
+from vicw_runtime.upkeep.drift import record_drift
+from vicw_shared.clock import now
 from vicw_shared.errors import UnavailableError
 from vicw_shared.model import Label
 from vicw_shared.wire.base import Message, StrictBool, StrictInt
@@ -41,6 +43,7 @@ async def run(memory: Memory, request: ReconcileRequest, report: Report[NoItem])
         raise UnavailableError("embedding", memory.indexes.behind or "the model in use has just changed")
     graph, total = memory.graph, await memory.graph.audit.count(Label.CHUNK)
     missing = stale = orphaned = pages = 0
+    began = now()
     bookmark: ReconcileBookmark | None = ReconcileBookmark()
     side = None
     while bookmark is not None:
@@ -49,6 +52,8 @@ async def run(memory: Memory, request: ReconcileRequest, report: Report[NoItem])
             graph.outbox, graph.audit, vectors, start=bookmark, pages=1, dry=request.dry_run, alone=memory.alone
         )
         missing, stale, orphaned = missing + page.missing, stale + page.stale, orphaned + page.orphaned
+        if not request.dry_run:
+            await record_drift(graph.log, page.counts, began=began)
         bookmark = page.next
         report.progress(side, min(pages * PAGE, total), total)
     if missing + stale and not request.dry_run:

@@ -11,11 +11,12 @@ import structlog
 from vicw_core.changes import forget_changes
 from vicw_runtime.indexes import Indexes
 from vicw_runtime.operations import Memory
+from vicw_runtime.schedule.cron import Schedule
+from vicw_runtime.upkeep.drift import COMPARISON, record_drift
 from vicw_shared.clock import now
 from vicw_sleep.reconcile.model import ReconcileBookmark
 from vicw_sleep.reconcile.receipts import forget_receipts
 from vicw_sleep.reconcile.service import reconcile
-from vicw_sleep.schedule.cron import Schedule
 from vicw_sleep.schedule.scheduler import SLICE_SECONDS, run_on_schedule
 
 _log = structlog.get_logger()
@@ -34,6 +35,7 @@ async def compare(memory: Memory) -> AsyncIterator[None]:
         result = await reconcile(
             graph.outbox, graph.audit, indexes.read_index.vectors, start=bookmark, pages=settings.sleep.reconcile_pages
         )
+        await record_drift(graph.log, result.counts)
         if any(result.counts.values()):
             _log.warning("the stores differed; the vector store is repaired", **result.counts)
         if result.next is None:
@@ -49,4 +51,4 @@ def _is_whole(indexes: Indexes) -> bool:
 
 async def keep_reconciling(memory: Memory, schedule: Schedule) -> NoReturn:
     """Run slices when they are due, for ever."""
-    await run_on_schedule(schedule, partial(compare, memory), "reconcile", memory.graph.log)
+    await run_on_schedule(schedule, partial(compare, memory), COMPARISON, memory.graph.log)

@@ -13,6 +13,7 @@ from vicw_core.changes import forget_changes
 from vicw_runtime.job_runs import recorded_run
 from vicw_runtime.queue.celery_queue import RECONCILE, WATCH, send
 from vicw_runtime.queue.celery_runtime import worker_of
+from vicw_runtime.upkeep.drift import COMPARISON, record_drift
 from vicw_shared.clock import from_us, now, to_us
 from vicw_shared.errors import RetryableError, UnavailableError
 from vicw_sleep.reconcile import service
@@ -74,10 +75,11 @@ async def _compare(wiring: SleepWiring, *, start: ReconcileBookmark, first: bool
     if indexes.read_index.model != indexes.models.used:
         raise UnavailableError("embedding", indexes.behind or "the model in use has just changed")
     vectors = indexes.read_index.vectors
-    async with recorded_run(graph.log, "reconcile", first=first) as run:
+    async with recorded_run(graph.log, COMPARISON, first=first) as run:
         done = await service.reconcile(
             graph.outbox, graph.audit, vectors, start=start, pages=wiring.settings.sleep.reconcile_pages
         )
+        await record_drift(graph.log, done.counts)
         run.more = done.next is not None
     if done.rebuilt is not None:
         await graph.record.clear_rebuilding(done.rebuilt)

@@ -7,11 +7,11 @@ from typing import NoReturn
 import structlog
 
 from vicw_runtime.operations import Memory
+from vicw_runtime.schedule.cron import Schedule
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.settings import ResolveSettings
 from vicw_sleep.resolve.service import EntityResolver, ResolveBookmark, ResolveReport, ResolveRules
-from vicw_sleep.schedule.cron import Schedule
 from vicw_sleep.schedule.scheduler import SLICE_SECONDS, run_on_schedule, run_slices
 
 _log = structlog.get_logger()

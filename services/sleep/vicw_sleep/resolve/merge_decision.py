@@ -11,7 +11,7 @@ from vicw_core.graph.canonical import is_inferred
 from vicw_core.graph.edge_factory import RESOLVE
 from vicw_core.identity.merge import MergeDecision, apply_merge, apply_split, merged_into
 from vicw_core.identity.pairs import SimilarPair
-from vicw_core.undo import undone
+from vicw_core.undo import log_undone
 from vicw_shared.errors import MissingRecordError
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.names import is_named_node
@@ -114,8 +114,10 @@ class MergeDecider:
         )
 
 
-async def split_merge(transaction: GraphTransaction, step: MaintenanceStep, decision: MergeDecision) -> bool:
-    """Split what a step merged, and log it; return False if it was split already.
+async def split_merge(
+    transaction: GraphTransaction, step: MaintenanceStep, decision: MergeDecision, *, key: str | None = None
+) -> bool:
+    """Split what a step merged, and log it as a change by this ``key``; return False if it was split already.
 
     Raises MissingRecordError if a person has confirmed the merge since: it does not belong to the step any more.
     """
@@ -129,7 +131,7 @@ async def split_merge(transaction: GraphTransaction, step: MaintenanceStep, deci
         )
     if is_own:
         await apply_split(transaction, decision, nodes[step.subject], nodes[into])
-    await transaction.log_step(undone(step, decision.at))
+    await log_undone(transaction, step, decision.at, key=key)
     return is_own
 
 

@@ -131,15 +131,16 @@ class EntityResolver:
                     return done
         return done
 
-    async def undo(self, step_id: str, *, now: datetime, grace: timedelta) -> bool:
+    async def undo(self, step_id: str, *, now: datetime, grace: timedelta, key: str | None = None) -> bool:
         """Split what a step merged; return False if a person has decided on it since. The pair is not merged again.
 
-        Raises MissingRecordError, with the reason, if the step cannot be undone.
+        ``key``: the id of the caller's key, for the record of changes. Raises MissingRecordError, with the reason, if
+        the step cannot be undone.
         """
         step = await undoable(self.graph.log, step_id, RESOLVE, now=now, grace=grace)
 
         async def work(transaction: GraphTransaction) -> bool:
-            return await split_merge(transaction, step, MergeDecision(step.tenant, now, self.registry))
+            return await split_merge(transaction, step, MergeDecision(step.tenant, now, self.registry), key=key)
 
         return await self.graph.write(step.tenant, LOCK, work)
 

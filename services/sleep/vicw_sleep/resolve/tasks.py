@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from vicw_runtime.queue.celery_queue import RESOLVE
+from vicw_runtime.schedule.jobs import ScheduledJob
 from vicw_sleep.resolve.job import resolve_slice, resolver_of
 from vicw_sleep.resolve.service import ResolveBookmark, ResolveReport
-from vicw_sleep.schedule.jobs import ScheduledJob
 from vicw_sleep.schedule.task_chain import chained_task
 from vicw_sleep.wiring import SleepWiring
 

@@ -11,9 +11,9 @@ from typing import NoReturn, Protocol
 import structlog
 
 from vicw_runtime.job_runs import recorded_run
+from vicw_runtime.schedule.cron import Schedule
 from vicw_shared.clock import now
 from vicw_shared.ports import SleepLog
-from vicw_sleep.schedule.cron import Schedule
 
 _log = structlog.get_logger()
 _END = object()

@@ -13,9 +13,9 @@ from redis.exceptions import RedisError
 from vicw_runtime.job_runs import recorded_run
 from vicw_runtime.queue.celery_queue import send
 from vicw_runtime.queue.celery_runtime import declared, worker_of
+from vicw_runtime.schedule.jobs import ScheduledJob
 from vicw_shared.errors import RetryableError
 from vicw_sleep.schedule.job_lock import SECONDS, JobLock
-from vicw_sleep.schedule.jobs import ScheduledJob
 from vicw_sleep.schedule.scheduler import Slice
 from vicw_sleep.wiring import SleepWiring
 

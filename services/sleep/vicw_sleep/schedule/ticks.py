@@ -30,9 +30,9 @@ from vicw_runtime.queue.celery_queue import (
     send,
     waiting,
 )
+from vicw_runtime.schedule.cron import Schedule
+from vicw_runtime.schedule.jobs import ScheduledJob, schedules
 from vicw_shared.clock import now
-from vicw_sleep.schedule.cron import Schedule
-from vicw_sleep.schedule.jobs import ScheduledJob, schedules
 from vicw_sleep.settings import SleepServiceSettings
 
 POLL_SECONDS = 1.0

@@ -18,6 +18,7 @@ from vicw_runtime.terminal.json_option import FilterOption, read_object
 from vicw_shared.clock import format_minute
 from vicw_shared.model.item_order import ItemOrder
 from vicw_shared.uids import is_uid
+from vicw_shared.wire.feedback import Verdict
 from vicw_shared.wire.items import ItemDetails, ListedItem
 from vicw_standalone.cli.retract import retract
 from vicw_standalone.terminal.completion import contexts as complete_contexts
@@ -140,6 +141,27 @@ def supersede(
         )
     until = f"past since {format_minute(answer.superseded_at, UTC)}" if answer.superseded_at else "holds"
     out.print(f"{harmless(old)}: {until}{'' if answer.changed else ', as before'}", markup=False)
+
+
+@app.command()
+def feedback(
+    item: ItemArgument,
+    verdict: Annotated[Verdict, typer.Argument(help="What it was for the question.")],
+    query: Annotated[str, typer.Option(help="The question that it was shown for.")],
+    context: ContextOption = None,
+    viewer: Annotated[str | None, typer.Option(help="Id of the user who says so. \\[default: the application]")] = None,
+    url: UrlOption = None,
+) -> None:
+    """Say that an item was useful or wrong for a question."""
+    with server(url) as client:
+        given = client.feedback(
+            item=item if context is not None else _uid(item),
+            context=context,
+            verdict=verdict,
+            query=query,
+            viewer={"user": viewer} if viewer is not None else None,
+        )
+    out.print(f"{given.uid}: {given.useful} useful, {given.wrong} wrong", markup=False)
 
 
 def _items(client: VicwClient, query: Mapping[str, Any]) -> Iterator[ListedItem]:

@@ -65,6 +65,7 @@ class ReadPath:
             registry=self._registry,
             reranker=self._reranker,
             outbox=graph.outbox,
+            log=graph.log,
             uses=self.uses,
             disk_bytes=data_dir.size,
             throttle=throttle,

@@ -75,7 +75,7 @@ PUT_JOB_RUN = "MERGE (r:Entity {record: $record}) SET r.subtype = 'round', r += 
 
 JOB_RUNS = (
     "MATCH (r:Entity) WHERE r.record STARTS WITH 'round:' "
-    "RETURN r{.task, .began, .at, .turns, .over, .error} AS told ORDER BY r.record"
+    "RETURN r{.task, .began, .at, .turns, .over, .error, .found} AS told ORDER BY r.record"
 )
 
 MARK_REBUILDING = f"{_STORE} SET s.rebuilding = $since"
@@ -139,7 +139,7 @@ STEP = f"MATCH (s:Entity) {seek('s', 'Entity', 'record')} WHERE s.record = $reco
 STEPS = (
     f"MATCH (s:Entity) {seek('s', 'Entity', 'step_at')} WHERE s.step_at <= $at "
     "AND (s.step_at < $at OR s.step_id < $id) AND ($tenant IS NULL OR s.step_of = $tenant) "
-    "AND (s.task = $task OR ($task IS NULL AND s.task <> $audit)) "
+    "AND (s.task = $task OR ($task IS NULL AND NOT s.task IN $left_out)) "
     f"WITH s ORDER BY s.step_at DESC, s.step_id DESC LIMIT $limit RETURN {_STEP}"
 )
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from vicw_runtime.schedule.jobs import CATCH_UP_CONSOLIDATION
 from vicw_shared.ports import ArrivalCount, Flow, JobRun
 from vicw_shared.settings import ConsolidationSettings
 from vicw_sleep.consolidation.job import CatchUpResult, catch_up
 from vicw_sleep.consolidation.service import ConsolidationReport
 from vicw_sleep.consolidation.source_reader import FlowBookmark
-from vicw_sleep.schedule.jobs import CATCH_UP_CONSOLIDATION
 
 GROWN = ArrivalCount("t", "c", 12)
 

@@ -4,12 +4,33 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from vicw_sleep.schedule.cron import NEVER, Schedule
+from vicw_runtime.schedule.cron import NEVER, Schedule
 
 if TYPE_CHECKING:
-    from vicw_runtime.operations import MemorySettings
+    from vicw_shared.settings import (
+        ConsolidationSettings,
+        DreamSettings,
+        EvictionSettings,
+        ResolveSettings,
+        SleepSettings,
+    )
+
+
+class ScheduleSettings(Protocol):
+    """The settings that say when the jobs run."""
+
+    @property
+    def sleep(self) -> SleepSettings: ...  # noqa: D102
+    @property
+    def consolidation(self) -> ConsolidationSettings: ...  # noqa: D102
+    @property
+    def dream(self) -> DreamSettings: ...  # noqa: D102
+    @property
+    def resolve(self) -> ResolveSettings: ...  # noqa: D102
+    @property
+    def eviction(self) -> EvictionSettings: ...  # noqa: D102
 
 
 class ScheduledJob(StrEnum):
@@ -34,7 +55,7 @@ SETTING = {
 """The setting of each job's schedule."""
 
 
-def schedules(settings: MemorySettings, began: datetime) -> dict[ScheduledJob, Schedule]:
+def schedules(settings: ScheduleSettings, began: datetime) -> dict[ScheduledJob, Schedule]:
     """Return the schedule of each job, from ``began`` on. Raises SettingsError that names an invalid schedule."""
     expressions = {
         ScheduledJob.CONSOLIDATION: settings.consolidation.schedule,

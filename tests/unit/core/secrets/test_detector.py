@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.generators.secrets import CALLED, GITHUB_TOKEN, JWT, PASSWORD, PUBLISHED, TOKEN, pem, random_characters
-from vicw_ingest.secrets.detector import find_secrets, mask
-from vicw_ingest.secrets.formats import FORMATS
+from vicw_core.secrets.detector import find_secrets, mask
+from vicw_core.secrets.formats import FORMATS
 
 _ALL = [(secret, kind) for kind, secrets in PUBLISHED.items() for secret in secrets]
 _ROOT = Path(__file__).parents[4]

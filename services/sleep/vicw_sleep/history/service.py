@@ -12,8 +12,8 @@ from vicw_sleep.history.model import LoggedTask
 from vicw_sleep.resolve.job import resolver_of
 
 
-async def undo_step(memory: Memory, step_id: str) -> str:
-    """Undo a step; return a message for the user.
+async def undo_step(memory: Memory, step_id: str, *, key: str | None = None) -> str:
+    """Undo a step; return a message for the user. ``key``: the id of the caller's key, for the record of changes.
 
     Raises MissingRecordError with the reason if the step cannot be undone.
     """
@@ -21,7 +21,7 @@ async def undo_step(memory: Memory, step_id: str) -> str:
     step = await memory.graph.log.step(step_id)
     task = step.task if step is not None else None
     if task == LoggedTask.DREAM:
-        removed = await dreamer_of(memory).undo(step_id, now=now(), grace=grace)
+        removed = await dreamer_of(memory).undo(step_id, now=now(), grace=grace, key=key)
         return f"{counted(removed, 'auto-tag')} removed; dreams skip this item from now on"
     if task == LoggedTask.EVICT:
         raise MissingRecordError(f"Step {step_id!r} cannot be undone: evicted items are erased")
@@ -33,9 +33,9 @@ async def undo_step(memory: Memory, step_id: str) -> str:
             f"still finds it"
         )
     if task == LoggedTask.RESOLVE:
-        split = await resolver_of(memory).undo(step_id, now=now(), grace=grace)
+        split = await resolver_of(memory).undo(step_id, now=now(), grace=grace, key=key)
         return (
             f"{'the two entities are separate again' if split else 'the two were already separate'}; they stay unmerged"
         )
-    restored = await consolidation_of(memory).undo(step_id, now=now(), grace=grace)
+    restored = await consolidation_of(memory).undo(step_id, now=now(), grace=grace, key=key)
     return f"{counted(len(restored.items), 'Event')} restored"

@@ -10,8 +10,8 @@ import binascii
 import re
 from collections.abc import Callable, Iterator
 
-from vicw_ingest.secrets.formats import Span
-from vicw_ingest.secrets.value_classifier import is_password, is_password_of_url, is_token
+from vicw_core.secrets.formats import Span
+from vicw_core.secrets.value_classifier import is_password, is_password_of_url, is_token
 
 _FLAGS = re.ASCII | re.IGNORECASE
 _LOOK_BACK, _LONGEST_PREFIX = 80, 16

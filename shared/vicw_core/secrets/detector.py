@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
-from vicw_ingest.secrets.formats import FORMATS, FormatSeeker, Span
-from vicw_ingest.secrets.named_secrets import NAMES, in_header, in_url, of_curl, seeker_of
+from vicw_core.secrets.formats import FORMATS, FormatSeeker, Span
+from vicw_core.secrets.named_secrets import NAMES, in_header, in_url, of_curl, seeker_of
 
 _BETWEEN = r"""(?:[\s"'`+,>|]|\\[nr])"""
 _HEADERS = rf"(?:{_BETWEEN}*+(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash):[^\n\\]{{0,200}})*+"

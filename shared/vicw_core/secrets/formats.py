@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from vicw_ingest.secrets.value_classifier import is_placeholder, is_random
+from vicw_core.secrets.value_classifier import is_placeholder, is_random
 
 type Span = tuple[int, int, str]
 

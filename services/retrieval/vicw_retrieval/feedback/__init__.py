@@ -1,0 +1,1 @@
+"""What people say of results: useful or wrong for a question."""

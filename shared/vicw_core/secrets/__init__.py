@@ -1,0 +1,1 @@
+"""Secrets in a text: passwords, tokens and keys, found and masked."""

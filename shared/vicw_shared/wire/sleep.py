@@ -1,0 +1,92 @@
+"""``GET /sleep``, ``POST /sleep/undo`` and ``GET /check``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field
+from pydantic.config import JsonDict
+
+from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt, Timestamp
+
+_MAX_PAGE = 1000
+_EXAMPLE: JsonDict = {"step": "5f0c6f0e-52a5-5d0c-9c39-0f6f2b4d7a11"}
+type SleepTask = Literal["consolidate", "dream", "resolve", "forget", "expire"]
+
+
+class SleepQuery(Message):
+    """A page of the sleep cycle's log."""
+
+    task: SleepTask | None = Field(None, description="Only steps of this job; `forget` evicts")
+    after: Annotated[str, Field(max_length=200)] | None = Field(None, description="`next` of the page before")
+    limit: Annotated[int, Field(ge=1, le=_MAX_PAGE)] = Field(50, description="Number of steps")
+
+
+class SleepJob(Message):
+    """A job: when it runs next, and its last run."""
+
+    job: str
+    stopped_by: str | None = Field(description="The setting that keeps it from running; null: none does")
+    next_at: Timestamp | None = Field(description="null: it is stopped, or no schedule but its work decides")
+    running: StrictBool
+    began: Timestamp | None = Field(description="Begin of the last run; null: it has not run yet")
+    at: Timestamp | None = Field(description="End of the last run, or what it reported last")
+    slices: StrictInt = Field(description="Parts of the last run that are done")
+    error: str | None = Field(description="Why the last run ended early")
+
+
+class SleepStep(Message):
+    """What a job did with one node."""
+
+    id: str
+    task: str
+    outcome: Literal["done", "refused", "undone"]
+    at: Timestamp
+    subject: str = Field(description="Uid of the node that was made or retired, or that a refused step was about")
+    undo_until: Timestamp | None = Field(description="Until when the step can be undone; null: it cannot be")
+    context: str | None = Field(description="null: the key lacks the right `retrieve`")
+    reason: str | None = Field(description="Why it was refused or could not be undone; null as `context`")
+
+
+class SleepState(Message):
+    """The jobs of the store, and the steps of the key's tenant, the latest first."""
+
+    jobs: tuple[SleepJob, ...]
+    steps: tuple[SleepStep, ...]
+    next: str | None = Field(description="Where the next page of steps begins; null: this is the last")
+
+
+class SleepUndo(Message):
+    """A step to undo."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+
+    step: Id = Field(description="Its id, from `GET /sleep`")
+
+
+class Comparison(Message):
+    """The last comparison of the two stores."""
+
+    began: Timestamp
+    at: Timestamp = Field(description="When it ended, or what it reported last")
+    running: StrictBool
+    error: str | None = Field(description="Why it ended early; null: it has not")
+
+
+class Drift(Message):
+    """What the last comparison with a difference found. It was repaired by that comparison."""
+
+    began: Timestamp
+    at: Timestamp = Field(description="When the last difference was found")
+    missing: StrictInt = Field(description="Passages without their point")
+    stale: StrictInt = Field(description="Points that differ from the graph")
+    orphaned: StrictInt = Field(description="Points without a passage")
+
+
+class CheckState(Message):
+    """Whether the two stores of this installation agree."""
+
+    compared: Comparison | None = Field(description="null: they have not been compared yet")
+    drift: Drift | None = Field(description="null: no comparison has found a difference")
+    rebuilding: Timestamp | None = Field(description="Since when a lost vector index is rebuilt; null: it is whole")
+    passages_waiting: StrictInt = Field(description="Passages that are not indexed yet, of all tenants")
