@@ -37,6 +37,10 @@ class NullVectorStore:
         """Return nothing."""
         return {}
 
+    async def terms(self, ids: Sequence[str]) -> dict[str, frozenset[int]]:
+        """Return nothing."""
+        return {}
+
     async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
         """Return nothing."""
         return {}

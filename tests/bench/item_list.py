@@ -60,16 +60,16 @@ def item(number: int, draw: random.Random) -> Node:
     )
 
 
-async def fill(graph: Store, items: int) -> list[Node]:
+async def fill(graph: Store, items: int, tenant: str = _PLAIN.tenant) -> list[Node]:
     draw, live = random.Random(0), []
     for start in range(0, items, BATCH):
-        batch = [item(number, draw) for number in range(start, min(start + BATCH, items))]
+        batch = [replace(item(number, draw), tenant=tenant) for number in range(start, min(start + BATCH, items))]
         live += [one for one in batch if one.retired_at is None]
 
         async def work(transaction: GraphTransaction, batch: list[Node] = batch) -> None:
             await transaction.put_nodes(batch)
 
-        await graph.write("t", batch[0].context, work)
+        await graph.write(tenant, batch[0].context, work)
     return live
 
 

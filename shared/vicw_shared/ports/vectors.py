@@ -102,6 +102,10 @@ class VectorStore(Protocol):
         """Return the dense vectors, of norm 1, of the points that have one."""
         ...
 
+    async def terms(self, ids: Sequence[str]) -> dict[str, frozenset[int]]:
+        """Return the terms of the sparse vectors of the points that have one."""
+        ...
+
     async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
         """Return the number of points per domain of the tenant; the counts may be some minutes old.
 

@@ -144,6 +144,14 @@ class Shard:
                 dense[str(record.id)] = np.asarray(vectors[_DENSE], np.float32)
         return dense
 
+    def terms(self, ids: Sequence[str]) -> dict[str, frozenset[int]]:
+        terms: dict[str, frozenset[int]] = {}
+        for record in self._edge.retrieve(list(ids), False, [_SPARSE]):
+            vectors = record.vector
+            if isinstance(vectors, dict) and isinstance(words := vectors.get(_SPARSE), EdgeSparseVector):
+                terms[str(record.id)] = frozenset(words.indices)
+        return terms
+
     def points(self, ids: Sequence[str]) -> list[Point]:
         """Return the existing points among these, as stored."""
         return [

@@ -130,6 +130,9 @@ class EdgeVectorStore:
     async def dense(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         return await self._do(lambda shards: _merged([shard.dense(ids) for shard in shards.values()]))
 
+    async def terms(self, ids: Sequence[str]) -> dict[str, frozenset[int]]:
+        return await self._do(lambda shards: shards[Label.CHUNK].terms(ids))  # statements have none
+
     async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
         return await self._do(lambda shards: shards[Label.CHUNK].domains(tenant, public=public))
 

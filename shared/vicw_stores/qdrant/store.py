@@ -156,6 +156,19 @@ class QdrantVectorStore:
                     vectors[str(record.id)] = np.asarray(record.vector[DENSE], np.float32)
         return vectors
 
+    async def terms(self, ids: Sequence[str]) -> dict[str, frozenset[int]]:
+        terms: dict[str, frozenset[int]] = {}
+        for part in batched(ids, _PART):
+            with translated():
+                records = await self._open.retrieve(
+                    self._collection, list(part), with_payload=False, with_vectors=[SPARSE], timeout=self._timeout
+                )
+            for record in records:
+                words = record.vector.get(SPARSE) if isinstance(record.vector, dict) else None
+                if isinstance(words, QdrantSparseVector):
+                    terms[str(record.id)] = frozenset(words.indices)
+        return terms
+
     async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
         counts = self._domains.get((tenant, public))
         if counts is None:

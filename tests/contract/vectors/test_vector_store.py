@@ -125,6 +125,12 @@ async def test_dense_vectors_are_read_back_as_stored(vectors: VectorStore) -> No
     assert found[name(1)].dtype == np.float32
 
 
+async def test_the_terms_of_sparse_vectors_are_read_back(vectors: VectorStore) -> None:
+    assert await vectors.terms([]) == {}
+    await vectors.upsert([point(1, terms={7: 1.0, 2**31: 0.5}), point(2, terms={8: 1.0}), point(3, label="Event")])
+    assert await vectors.terms([name(n) for n in (1, 2, 3, 4)]) == {name(1): {7, 2**31}, name(2): {8}}
+
+
 async def test_sparse_scores_are_sums_of_the_weights_products(vectors: VectorStore) -> None:
     """Whatever else the index holds, or held: the same in every engine, to a float of 32 bits."""
     await vectors.upsert([point(0, terms={7: 2.0, 9: 1.0}), point(1, terms={7: 1.0}), point(2, terms={8: 1.5})])

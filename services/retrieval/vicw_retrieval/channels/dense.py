@@ -7,7 +7,8 @@ that of its statement most similar to the question.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
@@ -58,11 +59,28 @@ class QueryEmbedder:
         """``prefix`` is the embedding model's."""
         self._embedder, self._prefix, self._query = embedder, prefix, query
         self._known: dict[str, NDArray[np.float32]] = {}
+        self._ahead: asyncio.Task[NDArray[np.float32]] | None = None
+        self._ahead_of: list[str] = []
 
     @property
     def has_answered(self) -> bool:
         """Whether any wording was embedded."""
         return bool(self._known)
+
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[None]:
+        """Cancel on leaving what was begun ahead and nobody has asked for."""
+        try:
+            yield
+        finally:
+            if self._ahead is not None:
+                self._ahead.cancel()
+
+    def begin(self, domain: str | None) -> None:
+        """Begin to embed the question for a domain, so that ``embed`` waits less. An error is that of ``embed``."""
+        self._ahead_of = self._wordings(domain, bare=False)
+        self._ahead = asyncio.create_task(self._rows(self._ahead_of))
+        self._ahead.add_done_callback(lambda task: task.cancelled() or task.exception())  # nobody may ask for it
 
     def known(self, domain: str | None, *, bare: bool = False) -> QueryVector | None:
         """Return the vector of a domain, None if it was not embedded."""
@@ -73,9 +91,15 @@ class QueryEmbedder:
         """Return the vector of a domain. Raises the embedder's errors."""
         wordings = self._wordings(domain, bare=bare)
         if unknown := [wording for wording in wordings if wording not in self._known]:
-            rows = await self._embedder.embed(unknown, Lane.QUERY)
+            ahead = self._ahead if unknown == self._ahead_of else None
+            if ahead is not None:
+                self._ahead = None  # another try asks anew
+            rows = await (ahead or self._rows(unknown))
             self._known |= dict(zip(unknown, rows, strict=True))
         return self._vector(wordings, bare=bare)
+
+    async def _rows(self, wordings: Sequence[str]) -> NDArray[np.float32]:
+        return await self._embedder.embed(wordings, Lane.QUERY)
 
     def _vector(self, wordings: Sequence[str], *, bare: bool) -> QueryVector:
         return QueryVector(wordings[0], middle([self._known[wording] for wording in wordings]), bare)

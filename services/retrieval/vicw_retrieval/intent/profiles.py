@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields, replace
 
 from vicw_retrieval.intent.analysis import QuestionAnalysis, analyse_question
 from vicw_shared.errors import RetryableError
-from vicw_shared.ports import VectorHit, VectorStore
+from vicw_shared.ports import GraphStore, VectorHit
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import Task
 
@@ -184,7 +184,8 @@ async def read_hits(
     intent: QuestionIntent,
     service: RetrievalSettings,
     ranked: Mapping[str, Sequence[VectorHit]],
-    vectors: VectorStore,
+    graph: GraphStore,
+    tenant: str,
     seconds: float,
 ) -> QuestionIntent | None:
     """Return the intent with the kind of content of the vector channels' best hits.
@@ -196,8 +197,7 @@ async def read_hits(
         return intent
     with contextlib.suppress(RetryableError, TimeoutError):
         async with asyncio.timeout(seconds):
-            payloads = await vectors.payloads(list(best))
-        texts = [str(payload.get("text", "")) for payload in payloads.values()]
+            texts = (await graph.texts(tenant, list(best))).values()  # which the next stages read, too
         return _adapted(replace(intent, code=share_of_code(texts), long=share_of_long(texts)), service)
     return None
 

@@ -78,16 +78,12 @@ class VectorSimilarity:
         return cosines
 
     async def words(self, uids: Sequence[str], terms: Sequence[int]) -> dict[str, frozenset[int]]:
-        """Return the terms with a score."""
+        """Return the terms in the sparse vectors."""
         if not uids or not terms:
             return {}
-        queries = [ScoreQuery(ids=list(uids), sparse=SparseVector((term,), (1.0,))) for term in terms]
-        has: dict[str, set[int]] = {}
-        for term, scores in zip(terms, await self._vectors.score(queries), strict=True):
-            for uid, score in scores.items():
-                if score > 0:
-                    has.setdefault(uid, set()).add(term)
-        return {uid: frozenset(found) for uid, found in has.items()}
+        wanted = frozenset(terms)
+        has = {uid: wanted & found for uid, found in (await self._vectors.terms(list(uids))).items()}
+        return {uid: found for uid, found in has.items() if found}
 
     async def matching(self, uids: Sequence[str]) -> set[str]:
         """Return the passages with a score for all terms together."""

@@ -8,7 +8,7 @@ from vicw_retrieval.access.viewer_identity import is_self, same_person
 from vicw_retrieval.access.visibility import Visibility, known_by
 from vicw_retrieval.items.service import viewer_scope
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_retrieval.profile.turns import Turn, best_statements, read_turns
+from vicw_retrieval.profile.turns import ToldTurn, best_statements, read_turns
 from vicw_shared.clock import from_us
 from vicw_shared.errors import MissingRecordError
 from vicw_shared.ports import Scope
@@ -41,7 +41,7 @@ async def read_profile(uid: str, query: ProfileQuery, tenant: str, ports: Retrie
     )
 
 
-def _statement(turn: Turn, scope: Scope) -> ProfileStatement:
+def _statement(turn: ToldTurn, scope: Scope) -> ProfileStatement:
     assert turn.says is not None
     return ProfileStatement(
         topic=turn.says.topic,

@@ -21,7 +21,7 @@ _FIRST = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ToldTurn:
     """A turn of a person; ``says`` is None for a request, a joke, thanks and what is of others."""
 
     node: Node
@@ -31,7 +31,7 @@ class Turn:
 
 async def read_turns(
     graph: GraphStore, scope: Scope, visibility: Visibility, person: Collection[str]
-) -> tuple[list[Turn], bool]:
+) -> tuple[list[ToldTurn], bool]:
     """Return the visible turns of a person's nodes that may be results, each text once, the latest first.
 
     The second is whether these are all: of each node no more than a bound are read.
@@ -42,19 +42,19 @@ async def read_turns(
     nodes = await filter_results(graph, scope, await visibility.nodes(list(items.values())))
     nodes.sort(key=lambda node: (node.timestamp or _FIRST, node.created_at, node.uid), reverse=True)
     texts = await graph.texts(scope.tenant, [node.qdrant_id for node in nodes if node.qdrant_id is not None])
-    turns: dict[str, Turn] = {}
+    turns: dict[str, ToldTurn] = {}
     for node in nodes:
         text = texts.get(node.qdrant_id or "", "")
-        turns.setdefault(" ".join(fold_case(text).split()), Turn(node, text, self_statement(text)))
+        turns.setdefault(" ".join(fold_case(text).split()), ToldTurn(node, text, self_statement(text)))
     return list(turns.values()), most < _MAX_TURNS and len(person) <= _MAX_SPEAKERS
 
 
-def best_statements(turns: Sequence[Turn], scope: Scope, limit: int) -> list[Turn]:
+def best_statements(turns: Sequence[ToldTurn], scope: Scope, limit: int) -> list[ToldTurn]:
     """Return the best statements of each topic in turn, up to ``limit``, in order of topic.
 
     In a topic what holds comes before what was replaced, a state before an event, the later before the earlier.
     """
-    by_topic: dict[str, list[Turn]] = {topic: [] for topic in TOPICS}
+    by_topic: dict[str, list[ToldTurn]] = {topic: [] for topic in TOPICS}
     for turn in turns:  # the latest first, and the sort keeps that
         if turn.says is not None:
             by_topic[turn.says.topic].append(turn)
@@ -64,6 +64,6 @@ def best_statements(turns: Sequence[Turn], scope: Scope, limit: int) -> list[Tur
     return [groups[number][place] for number, place in sorted((number, place) for place, number in ranked[:limit])]
 
 
-def _rank(turn: Turn, scope: Scope) -> tuple[bool, bool]:
+def _rank(turn: ToldTurn, scope: Scope) -> tuple[bool, bool]:
     assert turn.says is not None
     return has_ended(scope, turn.node), not turn.says.lasting

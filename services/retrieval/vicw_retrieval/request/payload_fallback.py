@@ -38,29 +38,39 @@ class _PayloadGraph:
         self._vectors = vectors
         self._nodes: dict[str, Node] = {}
         self._texts: dict[str, str] = {}
+        self._items: dict[str, ItemRef] = {}
+        self._read_passages: set[str] = set()
 
     def __getattr__(self, operation: str) -> NoReturn:
         raise UnavailableError("graph", "is down")
 
     async def owners(self, tenant: str, chunk_uids: Sequence[str]) -> dict[str, ItemRef]:
         """Return the items of passages, by their payloads."""
-        items: dict[str, ItemRef] = {}
-        for passage, payload in (await self._vectors.payloads(chunk_uids)).items():
-            if payload.get("tenant") != tenant or not isinstance(payload.get("item"), str):
-                continue
-            node = _node_of(payload)
-            self._nodes[node.uid] = node
-            self._texts[passage] = str(payload.get("text", ""))
-            items[passage] = ItemRef.of(node)
-        return items
+        await self._read(tenant, chunk_uids)
+        return {uid: self._items[uid] for uid in chunk_uids if uid in self._items}
 
     async def nodes(self, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
         """Return the items that ``owners`` has read."""
         return {uid: self._nodes[uid] for uid in uids if uid in self._nodes}
 
     async def texts(self, tenant: str, uids: Sequence[str]) -> dict[str, str]:
-        """Return the texts of the passages that ``owners`` has read."""
+        """Return the texts of passages."""
+        await self._read(tenant, uids)
         return {uid: self._texts[uid] for uid in uids if uid in self._texts}
+
+    async def _read(self, tenant: str, passages: Sequence[str]) -> None:
+        """Read the payloads of passages that were not read yet: the graph is that of one request."""
+        unread = [uid for uid in dict.fromkeys(passages) if uid not in self._read_passages]
+        if not unread:
+            return
+        for passage, payload in (await self._vectors.payloads(unread)).items():
+            if payload.get("tenant") != tenant or not isinstance(payload.get("item"), str):
+                continue
+            node = _node_of(payload)
+            self._nodes[node.uid] = node
+            self._texts[passage] = str(payload.get("text", ""))
+            self._items[passage] = ItemRef.of(node)
+        self._read_passages.update(unread)
 
     async def frequencies(self, tenant: str, contexts: Sequence[str] | None, terms: Sequence[int]) -> TermFrequencies:
         """Return nothing: all terms weigh the same."""

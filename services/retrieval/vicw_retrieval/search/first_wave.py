@@ -29,7 +29,7 @@ from vicw_shared.domains import canonical
 from vicw_shared.errors import RetryableError
 from vicw_shared.ports import Scope, TermFrequencies, VectorHit
 from vicw_shared.settings import RetrievalSettings
-from vicw_shared.wire.retrieve import RetrieveRequest
+from vicw_shared.wire.retrieve import Channel, RetrieveRequest
 
 DOMAIN = "domain"
 EMBEDDING = "embedding"
@@ -89,41 +89,65 @@ async def find_items(
     """
     # Full text lacks nothing. Asked before the search: what is indexed meanwhile may be missing from it.
     outbox = ports.outbox if ports.words is None and not ports.vectors_incomplete else None
-    (query, frequencies), lacks_passages = await asyncio.gather(
-        _query_of(request, scope, ports, more), is_waiting(outbox, ports.graph, scope)
-    )
-    if lacks_passages:
-        stages.degraded.append(PENDING)
-    stages.degraded.extend(one.value for one in request.channels or () if one not in query.channels)
-    if ports.converting:
-        stages.degraded.append(WORDS)
-    if ports.loading:
-        stages.degraded.append(EMBEDDING)
-    embedder = QueryEmbedder(ports.embedder, ports.query_prefix, query.text)
-    search = ItemSearch(query, scope.tenant, ports, embedder, stages)
-    by_words = ports.vectors_incomplete and not query.named
-    state = SearchState(QuestionIntent(ports.settings), by_words, vectors_down=ports.loading)
-    if request.domain is not None:
-        result = await search.run(scope, canonical(request.domain), state)
-        decision = given(request)
-    else:
-        sizes = await _domain_sizes(scope, state.by_words, ports, stages)
-        only = next(iter(sizes)) if sizes is not None and len(sizes) == 1 else None
-        result = await search.run(scope, only, state)
+    channels = select_channels(request.channels, ports.settings, vectors=ports.words is None)
+    embedder = QueryEmbedder(ports.embedder, ports.query_prefix, request.query)
+    with embedder.opened():
+        (query, frequencies), lacks_passages, (domain, sizes) = await asyncio.gather(
+            _query_of(request, scope, channels, ports, more),
+            is_waiting(outbox, ports.graph, scope),
+            _begin_embedding(request, scope, channels, embedder, ports, stages),
+        )
+        if lacks_passages:
+            stages.degraded.append(PENDING)
+        stages.degraded.extend(one.value for one in request.channels or () if one not in channels)
+        if ports.converting:
+            stages.degraded.append(WORDS)
+        if ports.loading:
+            stages.degraded.append(EMBEDDING)
+        search = ItemSearch(query, scope.tenant, ports, embedder, stages)
+        by_words = ports.vectors_incomplete and not query.named
+        state = SearchState(QuestionIntent(ports.settings), by_words, vectors_down=ports.loading)
+        result = await search.run(scope, domain, state)
+        if request.domain is not None:
+            return _found(query, frequencies, result, given(request), scope, ports)
         if sizes is None and not {"dense", "bm25"} & set(stages.degraded):
             stages.degraded.append(DOMAIN)  # otherwise the channels are named
         with stages.timed(DOMAIN):
             decision = await _decide(query.text, result, sizes or {}, scope, time, ports, stages)
             if decision.domains is not None:
                 result = await _narrow(search, result, decision.domains, scope)
-    return _found(query, frequencies, result, decision, scope, ports)
+        return _found(query, frequencies, result, decision, scope, ports)
+
+
+async def _begin_embedding(
+    request: RetrieveRequest,
+    scope: Scope,
+    channels: Sequence[Channel],
+    embedder: QueryEmbedder,
+    ports: RetrievalPorts,
+    stages: StageRun,
+) -> tuple[str | None, Mapping[str, int] | None]:
+    """Begin to embed the question, in the wording of its domain; return that, and the sizes of all (None: unknown).
+
+    The embedding is what the channels wait for longest, so it runs beside the look-ups that they need, too.
+    """
+    domain: str | None
+    sizes: Mapping[str, int] | None = {}
+    if request.domain is not None:
+        domain = canonical(request.domain)
+    else:
+        by_words = ports.vectors_incomplete and request.channels is None
+        sizes = await _domain_sizes(scope, by_words, ports, stages)
+        domain = next(iter(sizes)) if sizes is not None and len(sizes) == 1 else None
+    if Channel.DENSE in channels and not ports.vectors_incomplete:
+        embedder.begin(domain)
+    return domain, sizes
 
 
 async def _query_of(
-    request: RetrieveRequest, scope: Scope, ports: RetrievalPorts, more: int
+    request: RetrieveRequest, scope: Scope, channels: tuple[Channel, ...], ports: RetrievalPorts, more: int
 ) -> tuple[ItemQuery, TermFrequencies]:
     """Return what is searched for, its terms weighted by their frequencies in what is searched."""
-    channels = select_channels(request.channels, ports.settings, vectors=ports.words is None)
     is_named = request.channels is not None
     terms = sparse.encode_query(request.query)
     frequencies = TermFrequencies()

@@ -270,7 +270,7 @@ class ItemSearch:
             if intent.question is None:
                 intent = read_words(intent, ports.settings, self.query.text)
             seconds = ports.deadline.extra_seconds(ports.settings.channel_ms)
-            judged = await read_hits(intent, ports.settings, ranked, ports.vectors, seconds)
+            judged = await read_hits(intent, ports.settings, ranked, ports.graph, self.tenant, seconds)
             if judged is None:
                 self.stages.degraded.append(INTENT)
             return judged or intent

@@ -53,7 +53,7 @@ async def fill_with_short_time_limits(memory: Memory, monkeypatch: pytest.Monkey
 
 
 GRAPH_OPERATIONS = ["find_names", "expand", "weighted_neighbours", "nodes", "owners", "triggered"]
-VECTOR_OPERATIONS = ["domains", "payloads", "search"]
+VECTOR_OPERATIONS = ["domains", "search"]
 
 
 @pytest.mark.parametrize(

@@ -202,32 +202,34 @@ async def run_spreads(
     known_keys = {candidate.key for candidate in candidates}
     gains = {uid: sum(gained.values()) for uid, gained in boosts.items() if uid not in known_keys}
     all_candidates = [*candidates, *await _new_candidates(question, gains, spreads.nodes())]
-    spreads.candidates = _ranked(
-        [  # a reached item starts from 0 at least
-            replace(candidate, score=candidate.strength).raised(**boosts[candidate.key])
-            for candidate in all_candidates
-            if candidate.key in boosts
-        ],
-        spreads,
-        question.best,
-    )
+    reached = [candidate for candidate in all_candidates if candidate.key in boosts]
+    spreads.candidates = _ranked(reached, boosts, spreads, question.best)
     raised = {candidate.key: candidate for candidate in spreads.candidates}
     return in_order(raised.get(candidate.key, candidate) for candidate in all_candidates), spreads
 
 
-def _ranked(reached: Sequence[Candidate], spreads: SpreadResults, best: float) -> list[Candidate]:
-    """Return the candidates with ``reached``: rank by gain, best way, and gain as a share of ``best``, at most 1."""
-    gains = {
-        candidate.key: sum(candidate.boosts[name] for name in spreads.all if name in candidate.boosts)
-        for candidate in reached
-    }
+def _ranked(
+    reached: Sequence[Candidate], boosts: Mapping[str, Mapping[str, float]], spreads: SpreadResults, best: float
+) -> list[Candidate]:
+    """Return the candidates raised by their ``boosts``, with ``reached``: how they were reached, and with which gain.
+
+    That is their rank by gain, their best way, and the gain as a share of ``best``, at most 1.
+    """
+    gains = {candidate.key: sum(boosts[candidate.key].values()) for candidate in reached}
     ranks = {one.key: rank for rank, one in enumerate(sorted(reached, key=lambda one: (-gains[one.key], one.key)), 1)}
-    hits = []
-    for candidate in reached:
-        way = spreads.way(candidate.key)
-        score = min(1.0, gains[candidate.key] / best) if best > 0 else 0.0
-        hits.append(GraphHit(ranks[candidate.key], score, way.depth, way.edge_type, way.sub_graph))
-    return [replace(candidate, reached=hit) for candidate, hit in zip(reached, hits, strict=True)]
+    return [_raised(one, boosts[one.key], ranks[one.key], gains[one.key], spreads, best) for one in reached]
+
+
+def _raised(
+    candidate: Candidate, boosts: Mapping[str, float], rank: int, gain: float, spreads: SpreadResults, best: float
+) -> Candidate:
+    score = candidate.strength  # a reached item starts from 0 at least
+    for one in boosts.values():
+        score += one
+    way = spreads.way(candidate.key)
+    share = min(1.0, gain / best) if best > 0 else 0.0
+    hit = GraphHit(rank, share, way.depth, way.edge_type, way.sub_graph)
+    return replace(candidate, score=score, boosts={**candidate.boosts, **boosts}, reached=hit)
 
 
 def _anchors(
