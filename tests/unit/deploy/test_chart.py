@@ -8,17 +8,22 @@ import subprocess
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
 
+from vicw_ingest.app import create_ingest_app
+from vicw_retrieval.app import create_retrieval_app
+from vicw_shared.settings import LimitSettings, ServerSettings
 from vicw_shared.settings.variables import VARIABLES
 from vicw_shared.wire.host_names import Host, parse_hosts
 
 ROOT = Path(__file__).parents[3]
 CHART = ROOT / "deploy/helm/vicw"
 ENGINES = ("neo4jUrl=bolt://graph:7687", "qdrantUrl=http://qdrant:6334", "redisUrl=redis://redis:6379/0")
+PROBES = {"/healthz", "/readyz", "/metrics"}
 GIVEN = [
     *(argument for engine in (*ENGINES, "existingSecret=engines") for argument in ("--set", f"engines.{engine}")),
     *("--set", "ingress.enabled=true", "--set", "ingress.host=memory.test"),
@@ -197,6 +202,30 @@ def test_services_answer_to_their_names_to_the_ingress_and_to_what_settings_add(
     assert not any(
         pattern.matches(Host("page.example")) for pattern in parse_hosts(_settings(render())["VICW_ALLOWED_HOSTS"])
     )
+
+
+def test_the_ingress_leads_each_operation_to_its_service() -> None:
+    template = (CHART / "templates/ingress.yaml").read_text("utf-8")
+    lists = re.findall(r"range tuple (.+?) }}.+?pathType: (\w+).+?-(\w+), port", template, re.DOTALL)
+    paths: dict[str, tuple[str, str | None]]
+    paths = {path: (kind, service) for names, kind, service in lists for path in re.findall(r'"(/[^"]+)"', names)}
+
+    def service_of(path: str) -> str | None:
+        kind, service = paths.get(path, ("", ""))
+        return service if kind == "Exact" else paths.get("/" + path.split("/")[1], ("", None))[1]
+
+    wiring: Any = SimpleNamespace(
+        settings=SimpleNamespace(server=ServerSettings(), limits=LimitSettings()), queue=SimpleNamespace(probe=None)
+    )
+    for app, service in (
+        (create_ingest_app(wiring), "ingest"),
+        (create_retrieval_app(wiring), "retrieval"),
+    ):
+        for path, operations in app.openapi()["paths"].items():
+            if path in PROBES:
+                assert service_of(path) is None, path
+            elif operations.keys() != {"patch"}:  # only its method tells it from a read
+                assert service_of(path) == service, path
 
 
 def test_user_settings_override_chart_settings(render: Callable[..., Objects]) -> None:
