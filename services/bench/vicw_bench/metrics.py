@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import fmean, stdev
 
 from vicw_shared.domains import canonical
 
@@ -30,6 +30,7 @@ class Answered:
     degraded: bool = False
     sure: bool = False
     apart: bool = False
+    context: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,8 @@ class Scores:
     p50_ms: float
     p95_ms: float
     degraded: int
+    deviation_at_10: float
+    """The standard deviation of R@10 over the contexts, each the mean of its questions; NaN if there are not two."""
 
 
 def recall_at(k: int, found: Sequence[str], relevant: Collection[str]) -> float:
@@ -94,7 +97,15 @@ def score(answers: Sequence[Answered]) -> Scores:
         p50_ms=percentile((a.ms for a in answers), 0.5),
         p95_ms=percentile((a.ms for a in answers), 0.95),
         degraded=sum(a.degraded for a in answers),
+        deviation_at_10=_deviation(answers),
     )
+
+
+def _deviation(answers: Sequence[Answered]) -> float:
+    by_context: dict[str | None, list[float]] = {}
+    for answer in answers:
+        by_context.setdefault(answer.context, []).append(recall_at(10, answer.found, answer.relevant))
+    return stdev(map(fmean, by_context.values())) if len(by_context) > 1 else math.nan
 
 
 def by_category(answers: Sequence[Answered]) -> dict[str, Scores]:

@@ -20,7 +20,7 @@ from vicw_bench.relevance.run import FIGURES, RelevanceScores, mean
 from vicw_bench.speed.ingest import IngestReport
 from vicw_bench.speed.retrieve import SpeedReport
 
-_SCORES = ("R@5", "R@10", "all@5", "all@10", "MRR", "p50 ms", "p95 ms")
+_SCORES = ("R@5", "R@10", "±", "all@5", "all@10", "MRR", "p50 ms", "p95 ms")
 _GAINS = ("worth R@5", "worth R@10")
 
 
@@ -99,8 +99,16 @@ def _add_categories(table: Table, way: Measured) -> None:
 
 
 def _cells(scores: Scores) -> list[str]:
-    shares = (scores.recall_at_5, scores.recall_at_10, scores.all_at_5, scores.all_at_10, scores.mrr)
-    return [*(f"{share:.3f}" for share in shares), f"{scores.p50_ms:.1f}", f"{scores.p95_ms:.1f}"]
+    deviation = scores.deviation_at_10
+    shares = (scores.all_at_5, scores.all_at_10, scores.mrr)
+    return [
+        f"{scores.recall_at_5:.3f}",
+        f"{scores.recall_at_10:.3f}",
+        f"{deviation:.3f}" if math.isfinite(deviation) else "",
+        *(f"{share:.3f}" for share in shares),
+        f"{scores.p50_ms:.1f}",
+        f"{scores.p95_ms:.1f}",
+    ]
 
 
 def against_single_lines(reports: Sequence[SetReport]) -> list[str]:

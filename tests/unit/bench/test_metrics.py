@@ -90,3 +90,13 @@ def test_narrowing_counts_only_where_the_question_has_a_domain() -> None:
 
     answers = [to("code", "coding"), to("code", "creative"), to("code", None), to(None, "coding")]
     assert narrowings(answers) == (2, 1)
+
+
+def test_the_deviation_is_that_of_contexts_not_of_questions() -> None:
+    def answer(context: str | None, found: str) -> Answered:
+        return Answered("", (found,), frozenset("a"), 1.0, context=context)
+
+    half = [answer("x", "a"), answer("x", "b"), answer("y", "a")]  # .5 and 1
+    assert score(half).deviation_at_10 == pytest.approx(0.125**0.5)
+    assert math.isnan(score([answer("x", "a"), answer("x", "b")]).deviation_at_10)
+    assert math.isnan(score([]).deviation_at_10)

@@ -209,6 +209,7 @@ async def _ask_all(
                 narrowed_to=response.intent.domain if response.intent.filtered else None,
                 sure=response.intent.task is not None,
                 apart=response.intent.ambiguous,
+                context=question.context,
             )
         )
         progress(f"{data.name}: asking ({variant.name})", len(answers), len(data.questions))
