@@ -38,6 +38,7 @@ def read_cursor(cursor: str, fingerprint: str, values: int, field: str = "cursor
     try:
         text = base64.b64decode(cursor.encode() + b"=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         bound, *place = cast("list[str | int | float | None]", json.loads(text))
+        "".join(one for one in place if isinstance(one, str)).encode()  # JSON escapes halves of surrogate pairs
     except (ValueError, TypeError, RecursionError):
         raise no_cursor(field) from None
     if len(place) != values or not all(one is None or isinstance(one, str | int | float) for one in place):

@@ -150,7 +150,7 @@ async def _answer(
             set_order = DAY_FIRST.get(ports.settings.date_order)
             day_first = await shown_order(ports.graph, scope.tenant, [request.query], set_order, asked_at.year)
             time = analyse_time(request.query, asked_at, day_first=day_first)
-    found = await find_items(request, scope, time, ports, stages, more=page.parts)
+    found = await find_items(request, scope, time, ports, stages, more=page.parts, narrows=page.narrows)
     refined = await refine(request, scope, found, time, ports, stages)
     judged = await _judge(request, found, refined, ports, stages)
     if refined.is_profile:

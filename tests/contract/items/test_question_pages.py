@@ -146,3 +146,31 @@ async def test_all_pages_answer_out_of_the_domain_of_the_first(side: Side) -> No
     second = await page(side, first.next, **asked)
     assert {result.domain for result in (*first.results, *second.results)} == {"coding"}
     assert len(second.results) == 4
+
+
+async def test_pages_stay_in_all_domains_if_the_first_was_of_all(side: Side) -> None:
+    await fill(side, 4, context="d", domain="general")
+    first = await page(side, None, limit=2)
+    assert not first.intent.filtered
+    code = [{"id": f"k{n}", "text": f"def harbour_{n}(quay): return quay + {n}"} for n in range(8)]
+    await side.ingest({"context": "c", "items": code, "domain": "coding"}, "t", None)
+    await side.indexer.drain()
+    assert (await page(side, None)).intent.filtered, "what is stored now points to one domain"
+    found = [result.id for result in first.results]
+    cursor = first.next
+    while cursor is not None:
+        answer = await page(side, cursor, limit=2)
+        found += [result.id for result in answer.results]
+        cursor = answer.next
+    assert len(set(found)) == len(found) == 12
+
+
+async def test_what_holds_now_is_not_added_to_a_page_again(side: Side) -> None:
+    await tell(side, [turn(n, f"The {_PLACES[n]} of the harbour, number {n * 37}.") for n in range(12)])
+    items = [{"id": "old", "text": "What is known of the harbour: it is closed.", "speaker": "Ana"}]
+    await side.ingest({"context": "c", "items": items}, "t", None)
+    await side.indexer.drain()
+    await consolidate(side, await draft(side, await thread(side)))
+    await side.indexer.drain()
+    found = [*itertools.chain(*await pages(side))]
+    assert len(found) == len(set(found))

@@ -47,7 +47,7 @@ def _encoded(value: object) -> str:
 @pytest.mark.parametrize(
     "wrong",
     ["", "x", "ä", "=", _encoded(3), _encoded({}), _encoded([]), _encoded([_FINGERPRINT]), _encoded([_FINGERPRINT, []]),
-     _encoded([_FINGERPRINT, 1, 2]), base64.b64encode(b"[" * 100_000).decode()],
+     _encoded([_FINGERPRINT, 1, 2]), _encoded([_FINGERPRINT, "\ud800"]), base64.b64encode(b"[" * 100_000).decode()],
     ids=lambda wrong: wrong[:20],
 )  # fmt: skip
 def test_what_is_no_cursor_is_refused(wrong: str) -> None:

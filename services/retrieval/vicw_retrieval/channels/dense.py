@@ -61,6 +61,7 @@ class QueryEmbedder:
         self._known: dict[str, NDArray[np.float32]] = {}
         self._ahead: asyncio.Task[NDArray[np.float32]] | None = None
         self._ahead_of: list[str] = []
+        self._is_closed = False
 
     @property
     def has_answered(self) -> bool:
@@ -73,11 +74,14 @@ class QueryEmbedder:
         try:
             yield
         finally:
+            self._is_closed = True
             if self._ahead is not None:
                 self._ahead.cancel()
 
     def begin(self, domain: str | None) -> None:
         """Begin to embed the question for a domain, so that ``embed`` waits less. An error is that of ``embed``."""
+        if self._is_closed:  # a look-up beside it has failed meanwhile
+            return
         self._ahead_of = self._wordings(domain, bare=False)
         self._ahead = asyncio.create_task(self._rows(self._ahead_of))
         self._ahead.add_done_callback(lambda task: task.cancelled() or task.exception())  # nobody may ask for it

@@ -88,7 +88,7 @@ async def refine(
         candidates = await _put_profile_first(question, candidates, limit, ports, stages)
     is_profile = any(PROFILE in one.boosts for one in candidates)
     in_time = await _order_in_time(question, candidates, time, limit, ports, stages, is_profile=is_profile)
-    ordered = in_time.candidates
+    ordered = not_shown(scope, in_time.candidates)  # what holds now is added, shown or not
     if settings.importance_weight and not is_profile:
         ordered = keep_important(ordered, limit)
     shares = {} if is_profile else apart

@@ -1,7 +1,8 @@
 """Pages of one question: each has the best results among those that no page before it has shown.
 
 The cursor names what was shown, so that pages never overlap, whatever is written meanwhile; what comes later may be a
-result of a later page. It also names the domain to which the first page was narrowed: all pages answer out of one.
+result of a later page. It also names the domain to which the first page was narrowed, or that it was not: all pages
+answer out of the same domains.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from vicw_shared.wire.retrieve import RetrieveRequest
 _FREE = {"cursor", "limit", "budget", "template", "expand", "explain"}
 """Fields that may differ from page to page: they choose no results."""
 _BYTES = 16
+_ALL = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,7 @@ class Page:
     shown: tuple[str, ...] = ()
     parts: int = 0
     domain: str | None = None
+    """The only domain that is answered from; ``_ALL``: every one; None: decided by what is found."""
 
     @classmethod
     def of(cls, request: RetrieveRequest, tenant: str, limits: LimitSettings) -> Page:
@@ -45,11 +48,18 @@ class Page:
         shown = _unpacked(packed)
         if shown is None or not isinstance(parts, int) or not 0 <= parts <= len(shown):
             raise no_cursor()
+        if domain is not None and (not isinstance(domain, str) or len(domain) > limits.name_chars):
+            raise no_cursor()
         if len(shown) >= limits.paged_results:
             problem = f"is behind {len(shown)} results, and the limit is {limits.paged_results}"
             fix = "Narrow the question by a filter, or raise VICW_MAX_PAGED_RESULTS"
             raise InvalidInputError(FieldProblem("cursor", problem, fix))
-        return cls(fingerprint, limits.paged_results, shown, parts, str(domain) if domain is not None else None)
+        return cls(fingerprint, limits.paged_results, shown, parts, domain)
+
+    @property
+    def narrows(self) -> bool:
+        """Whether the hits may narrow the search to domains."""
+        return self.domain != _ALL
 
     def request(self, request: RetrieveRequest) -> RetrieveRequest:
         """Return the request as it is searched for: in the domain of the first page, and not beyond the limit."""
@@ -63,8 +73,7 @@ class Page:
         if len(top) < limit or len(shown) >= self.most:
             return None
         parts = self.parts + sum(one.item.part is not None for one in top)
-        domains = decision.domains or ()
-        domain = domains[0] if len(domains) == 1 else None
+        domain = _ALL if decision.domains is None else decision.domains[0] if len(decision.domains) == 1 else None
         packed = base64.b64encode(b"".join(uuid.UUID(uid).bytes for uid in shown)).decode()
         return write_cursor((domain, parts, packed), self.fingerprint)
 

@@ -81,10 +81,12 @@ async def find_items(
     stages: StageRun,
     *,
     more: int = 0,
+    narrows: bool = True,
 ) -> FoundItems:
     """Search, and narrow to the domain that the hits point to, unless the caller names one or only time selects.
 
-    So many ``more`` items are searched for than the request asks for: consolidated ones that are then left out.
+    So many ``more`` items are searched for than the request asks for: consolidated ones that are then left out. Unless
+    it ``narrows``, it answers from all domains.
     Raises the channels' errors if none of them answers, and the graph's.
     """
     # Full text lacks nothing. Asked before the search: what is indexed meanwhile may be missing from it.
@@ -114,7 +116,9 @@ async def find_items(
             stages.degraded.append(DOMAIN)  # otherwise the channels are named
         with stages.timed(DOMAIN):
             decision = await _decide(query.text, result, sizes or {}, scope, time, ports, stages)
-            if decision.domains is not None:
+            if decision.domains is not None and not narrows:
+                decision = _widened(decision)
+            elif decision.domains is not None:
                 result = await _narrow(search, result, decision.domains, scope)
         return _found(query, frequencies, result, decision, scope, ports)
 

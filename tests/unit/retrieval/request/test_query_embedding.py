@@ -88,6 +88,13 @@ async def test_what_nobody_waits_for_is_cancelled() -> None:
         query.begin("code")
         await asyncio.sleep(0)
     await asyncio.wait_for(given_up.wait(), 5)
+    embedder = HashEmbedder()
+    query = QueryEmbedder(embedder, "q: ", "sort a list")
+    with query.opened():
+        pass
+    query.begin("code")  # its look-ups went on when another one had failed
+    await asyncio.sleep(0)
+    assert embedder.questions() == []
 
 
 @pytest.mark.parametrize("domain", ["code", None])

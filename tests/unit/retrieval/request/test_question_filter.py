@@ -21,23 +21,23 @@ _NOTES: tuple[dict[str, Any], ...] = (
 @pytest.mark.parametrize(
     ("sent", "passing"),
     [
-        ({"metadata.house": 3}, {"n1", "n3"}),
-        ({"metadata.house": "3"}, {"n4"}),
-        ({"metadata.house": {"gt": 3}}, {"n2"}),
-        ({"happened": {"gte": "2026-01-10T00:00:00Z"}}, {"n3"}),
-        ({"happened": {"lt": "2026-01-10T00:00:00Z"}}, {"n2"}),
-        ({"speaker": "Ana"}, {"n1"}),
-        ({"source": {"prefix": "mail/"}}, {"n1"}),
-        ({"user": "u7"}, {"n5"}),
-        ({"tags": {"none": ["wood"]}, "not": {"metadata.house": 3}}, {"n2", "n5"}),
-        ({"any": [{"tags": "WOOD"}, {"id": "n2"}]}, {"n2", "n4"}),
+        ({"metadata.house": 3}, ["n1", "n3"]),
+        ({"metadata.house": "3"}, ["n4"]),
+        ({"metadata.house": {"gt": 3}}, ["n2"]),
+        ({"happened": {"gte": "2026-01-10T00:00:00Z"}}, ["n3"]),
+        ({"happened": {"lt": "2026-01-10T00:00:00Z"}}, ["n2"]),
+        ({"speaker": "Ana"}, ["n1"]),
+        ({"source": {"prefix": "mail/"}}, ["n1"]),
+        ({"user": "u7"}, ["n5"]),
+        ({"tags": {"none": ["wood"]}, "not": {"metadata.house": 3}}, ["n2", "n5"]),
+        ({"any": [{"tags": "WOOD"}, {"id": "n2"}]}, ["n2", "n4"]),
     ],
     ids=str,
 )
-async def test_only_what_passes_is_a_result(memory: Memory, sent: dict[str, Any], passing: set[str]) -> None:
+async def test_only_what_passes_is_a_result(memory: Memory, sent: dict[str, Any], passing: list[str]) -> None:
     await memory.ingest(*_NOTES, context="API")
     await memory.ingest({**_NOTES[0], "id": "elsewhere"}, context="other")
-    assert set(await memory.found("note", context="API", filter=sent)) == passing
+    assert set(await memory.found("note", context="API", filter=sent)) == {*passing}
 
 
 async def test_trigger_phrases_tags_and_named_times_bring_nothing_else(memory: Memory) -> None:
