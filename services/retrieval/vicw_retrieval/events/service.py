@@ -63,6 +63,7 @@ class EventReader:
     _swept: datetime = field(init=False)
     _item: ListingPlace | None = field(default=None, init=False)
     _steps: dict[str | None, MaintenanceStep] = field(default_factory=dict, init=False)
+    _held: list[Event] = field(default_factory=list, init=False)
     _known: OrderedDict[str, None] = field(default_factory=OrderedDict, init=False)
 
     def __post_init__(self) -> None:
@@ -79,13 +80,15 @@ class EventReader:
         scope = await viewer_scope(self.viewer, self.tenant, ports, None)
         if not self.is_behind:
             self._begin(now, with_logs=scope.audience is None)
-        events: list[Event] = []
-        if self._item is not None:
+        events, begin = self._held, self._least_place()
+        if self._item is not None and self._item.key == begin:
             query = ListingQuery(scope=scope, order=ItemOrder.ARRIVAL, after=self._item)
             items = await ports.graph.list_items(query, _PAGE)
             self._item = listing_place(query.order, items[-1]) if len(items) == _PAGE else None
             events += _of_items(items)
         for task, place in list(self._steps.items()):
+            if to_us(place.at) != begin:
+                continue
             steps = await ports.graph.scan(
                 Steps(tenant=self.tenant, task=task, oldest_first=True), after=place, limit=_PAGE
             )
@@ -94,7 +97,11 @@ class EventReader:
             else:
                 del self._steps[task]
             events += _of_steps(steps)
-        return [event for event in sorted(events, key=lambda one: (one.at, one.id)) if self._is_new(event)]
+        # What is later waits for what is yet to be read: who resumes behind it would get no more of that.
+        end = self._least_place()
+        told = [event for event in events if end is None or to_us(event.at) <= end]
+        self._held = [event for event in events if end is not None and to_us(event.at) > end]
+        return [event for event in sorted(told, key=lambda one: (one.at, one.id)) if self._is_new(event)]
 
     def _begin(self, now: datetime, *, with_logs: bool) -> None:
         """Go back to where a round of reads begins."""
@@ -105,6 +112,11 @@ class EventReader:
             self._swept = now
         self._item = ListingPlace(to_us(since), -1, _FIRST_UID)
         self._steps = dict.fromkeys((AUDIT, None), place_before(since)) if with_logs else {}
+
+    def _least_place(self) -> float | None:
+        """Return from when on there is more to read, in microseconds; None: there is no more."""
+        items = [] if self._item is None else [self._item.key]
+        return min([*items, *(to_us(step.at) for step in self._steps.values())], default=None)
 
     def _is_new(self, event: Event) -> bool:
         if event.id in self._known:

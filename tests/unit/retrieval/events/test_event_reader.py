@@ -70,6 +70,26 @@ async def test_more_than_a_page_is_read_in_order_and_whole(memory: Memory) -> No
     assert [one.at for one in events] == sorted(one.at for one in events)
 
 
+async def test_a_reader_that_is_behind_is_told_of_nothing_later_than_what_it_has_yet_to_get(memory: Memory) -> None:
+    start = now()
+    for name in ("Boat", "Barge"):
+        await memory.ingest(*({"text": f"{name} {number} sails."} for number in range(700)))
+    later = now() + timedelta(minutes=5)
+
+    async def log(transaction: GraphTransaction) -> None:
+        for second in range(600):
+            at = later + timedelta(seconds=second)
+            await record_change(transaction, "default", ChangeKind.RETRACT, 1, key=None, at=at)
+
+    await memory.standalone.graph.write("default", "ctx", log)
+    reads, told, behind = reader(start), list[Event](), True
+    while behind:
+        told += await reads.read(memory.standalone.retrieval_ports(), now())
+        behind = reads.is_behind
+    assert [one.at for one in told] == sorted(one.at for one in told), "or who resumes behind one would skip others"
+    assert (len(told), len({one.id for one in told})) == (2000, 2000)
+
+
 async def test_what_was_committed_late_is_told_later(memory: Memory) -> None:
     start = now()
     reads, unseen = reader(start), reader(start)
