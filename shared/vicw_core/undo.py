@@ -6,8 +6,13 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from vicw_core.changes import ChangeKind, record_change
+from vicw_core.consolidation.consolidate import MAKER
+from vicw_core.graph.edge_factory import DREAM, RESOLVE
 from vicw_shared.errors import MissingRecordError
 from vicw_shared.ports import GraphTransaction, MaintenanceStep, Outcome, SleepLog
+
+UNDOABLE = frozenset({MAKER, DREAM, RESOLVE})
+"""Tasks whose steps can be undone. The log has others: what was erased or expired, records of changes, feedback."""
 
 
 async def undoable(log: SleepLog, step_id: str, task: str, *, now: datetime, grace: timedelta) -> MaintenanceStep:
@@ -20,11 +25,16 @@ async def undoable(log: SleepLog, step_id: str, task: str, *, now: datetime, gra
 
 
 def require_undoable(step: MaintenanceStep | None, step_id: str, *, now: datetime, grace: timedelta) -> None:
-    """Raise MissingRecordError, with the reason, for a step that is not there, was undone, or is too old to undo."""
+    """Raise MissingRecordError, with the reason, for a step that is not there, was undone, is of a task whose steps
+    stay, or is too old to undo."""
     if step is not None and step.outcome is Outcome.UNDONE:
         raise MissingRecordError(f"Step {step_id!r} is undone already")
     if step is None or step.outcome is not Outcome.DONE:
         raise _unknown(step_id)
+    if step.task not in UNDOABLE:
+        raise MissingRecordError(
+            f"Step {step_id!r} cannot be undone: only those of consolidation, dreams and entity resolution can"
+        )
     if now - step.at > grace:
         raise MissingRecordError(f"Step {step_id!r} is of {step.at:%Y-%m-%d %H:%M}: its grace period is over")
 

@@ -19,9 +19,6 @@ app = Worker(
     "vicw_sleep",
     _settings,
     lambda: SleepWiring(_settings, gives_way=True),
-    [
-        f"vicw_sleep.{feature}.tasks"
-        for feature in ("consolidation", "dream", "history", "mirror", "reconcile", "resolve")
-    ],
+    [f"vicw_sleep.{feature}.tasks" for feature in _FEATURES],
     nice=_settings.sleep.nice,
 )

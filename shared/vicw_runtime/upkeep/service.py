@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from vicw_core.page_cursor import fingerprint_of
 from vicw_core.step_pages import cursor_of, place_of
-from vicw_core.undo import require_undoable
+from vicw_core.undo import UNDOABLE, require_undoable
 from vicw_runtime.job_runs import in_progress
 from vicw_runtime.schedule.jobs import ScheduleSettings
 from vicw_runtime.schedule.plans import JobPlan, job_plans
@@ -16,9 +16,6 @@ from vicw_runtime.upkeep.drift import COMPARISON, DRIFT
 from vicw_shared.clock import now
 from vicw_shared.ports import MaintenanceStep, Outcome, SleepLog, Steps, Store
 from vicw_shared.wire.sleep import CheckState, Comparison, Drift, SleepJob, SleepQuery, SleepState, SleepStep
-
-_FOR_GOOD = frozenset({"forget", "expire"})
-"""Tasks whose steps cannot be undone: evicted items are erased, expired ones come back by being sent again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +81,7 @@ async def step_to_undo(log: SleepLog, tenant: str, step_id: str, grace: timedelt
 def shown_step(step: MaintenanceStep, grace: timedelta, at: datetime, *, words: bool) -> SleepStep:
     """Return a step as it is shown at an instant; without ``words``, nothing of what is stored is in it."""
     until = step.at + grace
-    may_undo = step.outcome is Outcome.DONE and step.task not in _FOR_GOOD and at <= until
+    may_undo = step.outcome is Outcome.DONE and step.task in UNDOABLE and at <= until
     return SleepStep(
         id=step.id,
         task=step.task,

@@ -95,11 +95,17 @@ class ItemListing(Protocol):
         ...
 
     async def passing_items(
-        self, tenant: str, condition: ItemCondition, limit: int, *, among: Sequence[str] | None = None
+        self,
+        tenant: str,
+        condition: ItemCondition,
+        limit: int,
+        *,
+        among: Sequence[str] | None = None,
+        live: bool = False,
     ) -> list[str]:
         """Return the uids of at most ``limit`` items for which a condition holds, live or retired, in no order.
 
-        ``among``: only these uids.
+        ``among``: only these uids. ``live``: no retired ones.
         """
         ...
 

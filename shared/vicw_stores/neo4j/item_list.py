@@ -64,9 +64,15 @@ async def _items(run: RunStatement, query: ListingQuery, limit: int, *, live: bo
 
 
 async def read_passing_items(
-    run: RunStatement, tenant: str, condition: ItemCondition, limit: int, among: Sequence[str] | None
+    run: RunStatement,
+    tenant: str,
+    condition: ItemCondition,
+    limit: int,
+    among: Sequence[str] | None,
+    *,
+    live: bool = False,
 ) -> list[str]:
-    """Return the uids of at most ``limit`` items for which a condition holds.
+    """Return the uids of at most ``limit`` items for which a condition holds, of ``live`` ones alone or all.
 
     Few of many are found by values that it requires; else it goes through the items of the contexts that the condition
     names, or of the tenant, of a range that it requires.
@@ -74,13 +80,15 @@ async def read_passing_items(
     if among is None and (words := required_words(tenant, condition)):
         (row,) = await run(cypher.WITH_VALUES, words=words, most=min(_SPARE * limit, _MOST))
         among = row["uids"]
-    values = Bindings(tenant=tenant, either=[listed(tenant, live=live) for live in (True, False)], limit=limit)
+    values = Bindings(
+        tenant=tenant, either=[listed(tenant, live=one) for one in ((True,) if live else (True, False))], limit=limit
+    )
     contexts = min(contexts_of(condition), key=len, default=None)
     if among is not None:
         values["among"] = list(among)
     elif contexts is not None:
         values["of_contexts"] = list(map(index_text, contexts))
-    wanted = f"i.tenant = $tenant AND ({condition_of(condition, values)})"
+    wanted = f"i.tenant = $tenant{' AND i.retired_at IS NULL' * live} AND ({condition_of(condition, values)})"
     order = range_order(condition) if among is None else ItemOrder.ARRIVAL
     statement = cypher.passing(wanted, order, among=among is not None, of_contexts=contexts is not None)
     return [row["uid"] for row in await run(statement, **values)]

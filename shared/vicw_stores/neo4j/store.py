@@ -212,9 +212,15 @@ class Neo4jGraphStore(Neo4jScans):
         return await find_item_views(self._database.read, tenant, uids)
 
     async def passing_items(
-        self, tenant: str, condition: ItemCondition, limit: int, *, among: Sequence[str] | None = None
+        self,
+        tenant: str,
+        condition: ItemCondition,
+        limit: int,
+        *,
+        among: Sequence[str] | None = None,
+        live: bool = False,
     ) -> list[str]:
-        return await read_passing_items(self._database.read, tenant, condition, limit, among)
+        return await read_passing_items(self._database.read, tenant, condition, limit, among, live=live)
 
     async def list_items(self, query: ListingQuery, limit: int) -> list[Node]:
         return await list_items(self._database.read, query, limit)

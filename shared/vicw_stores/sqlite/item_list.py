@@ -98,18 +98,25 @@ _ITEM = "i.content_hash IS NOT NULL AND i.label <> 'Chunk' AND i.tenant = ?"
 
 
 def read_passing_items(
-    connection: sqlite3.Connection, tenant: str, condition: ItemCondition, limit: int, among: Sequence[str] | None
+    connection: sqlite3.Connection,
+    tenant: str,
+    condition: ItemCondition,
+    limit: int,
+    among: Sequence[str] | None,
+    *,
+    live: bool = False,
 ) -> list[str]:
-    """Return the uids of at most ``limit`` items for which a condition holds.
+    """Return the uids of at most ``limit`` items for which a condition holds, of ``live`` ones alone or all.
 
     Few of many are found by the rarest of the terms of metadata that it requires; without such a term, by going through
     the items of the contexts that it names, or of the tenant, of a range that it requires.
     """
     wanted, values = clause_of(condition)
+    item = _ITEM + " AND +i.retired_at IS NULL" * live
     if among is not None:
         found: list[str] = []
         for batch in batched(dict.fromkeys(among), _BATCH):
-            sql = f"SELECT i.uid FROM node i WHERE i.uid IN ({marks(len(batch))}) AND {_ITEM} AND ({wanted})"  # noqa: S608
+            sql = f"SELECT i.uid FROM node i WHERE i.uid IN ({marks(len(batch))}) AND {item} AND ({wanted})"  # noqa: S608
             found += _uids(connection, sql, (*map(pack, batch), tenant, *values))
         return found[:limit]
     counted = [(_count(connection, term, 4 * limit), term) for term in term_clauses(condition)]
@@ -117,14 +124,14 @@ def read_passing_items(
     if least is not None and least[0] < 4 * limit:
         held, terms = least[1]
         items = f"(SELECT DISTINCT m.node FROM metadata_term m INDEXED BY metadata_term_node WHERE {held}) h"  # noqa: S608
-        sql = f"SELECT i.uid FROM {items} CROSS JOIN node i ON i.pk = h.node WHERE {_ITEM} AND ({wanted}) LIMIT ?"  # noqa: S608
+        sql = f"SELECT i.uid FROM {items} CROSS JOIN node i ON i.pk = h.node WHERE {item} AND ({wanted}) LIMIT ?"  # noqa: S608
         return _uids(connection, sql, (*terms, tenant, *values, limit))
     contexts = min(contexts_of(condition), key=len, default=None)
     index = f"node_listed_{range_order(condition)}" + ("_in" if contexts is not None else "")
     within = f" AND i.context IN ({marks(len(contexts))})" if contexts is not None else ""
     sql = (
         f"SELECT i.uid FROM node i INDEXED BY {index} WHERE {_ITEM} "  # noqa: S608
-        f"AND (i.retired_at IS NULL) IN (0, 1){within} AND ({wanted}) LIMIT ?"
+        f"AND (i.retired_at IS NULL) IN ({'1' if live else '0, 1'}){within} AND ({wanted}) LIMIT ?"
     )
     return _uids(connection, sql, (tenant, *(contexts or ()), *values, limit))
 

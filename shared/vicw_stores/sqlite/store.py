@@ -216,9 +216,15 @@ class SqliteGraphStore(SqliteScans):
         return await self._database.read(lambda c: read_item_views(c, tenant, uids))
 
     async def passing_items(
-        self, tenant: str, condition: ItemCondition, limit: int, *, among: Sequence[str] | None = None
+        self,
+        tenant: str,
+        condition: ItemCondition,
+        limit: int,
+        *,
+        among: Sequence[str] | None = None,
+        live: bool = False,
     ) -> list[str]:
-        return await self._database.read(lambda c: read_passing_items(c, tenant, condition, limit, among))
+        return await self._database.read(lambda c: read_passing_items(c, tenant, condition, limit, among, live=live))
 
     async def list_items(self, query: ListingQuery, limit: int) -> list[Node]:
         return await self._database.read(lambda c: list_items(c, query, limit))

@@ -70,7 +70,8 @@ async def test_an_item_without_an_id_goes_by_what_it_is_now(side: Side) -> None:
 
 
 async def test_to_erase_everything_has_to_be_said(side: Side) -> None:
-    await put(side, box(1), box(2))
+    await put(side, box(0), box(2))
+    await side.patch("b0", {"metadata": {"n": 9}}, "t", "attic")  # what it was does not pass, and does not count
     await put(side, box(3), context="cellar")
     for sent in ({}, {"metadata.n": {"gte": 1}}, {"not": {"metadata.n": 7}}):
         for dry_run in (True, False):
@@ -83,6 +84,28 @@ async def test_to_erase_everything_has_to_be_said(side: Side) -> None:
         await Erasing(side).begin(filter={}, context="cellar")
     assert await erase(side, {}, all=True) == 1
     assert await stored(side) == set()
+
+
+async def test_whether_all_pass_is_seen_however_much_was_replaced(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vicw_ingest.versions.filtered_items.BATCH", 2)
+    await put(side, *(box(n) for n in range(1, 6)))
+    for number in range(1, 5):
+        await side.patch(f"b{number}", {"metadata": {"n": number + 10}}, "t", "attic")
+    with pytest.raises(InvalidInputError, match="all"):
+        await counted(side, {"any": [{"metadata.n": {"gte": 10}}, {"id": "b5"}]})
+    assert await counted(side, {"metadata.n": {"gte": 10}}) == 4, "the fifth does not pass"
+
+
+async def test_what_passes_is_decided_when_the_erasure_begins(side: Side) -> None:
+    await put(side, *(box(n) for n in range(3)))
+    erasing = Erasing(side)
+    begun = await erasing.begin(filter={"metadata.n": 1})
+    await side.patch("b1", {"metadata": {"n": 2}}, "t", "attic")
+    await put(side, box(3, metadata={"n": 1}))
+    await erasing.worker.run_once()
+    done = await erasing.jobs.status("t", begun.erasure or "")
+    assert (done.status, done.selected.items) == ("done", 1)
+    assert await stored(side) == {"b0", "b2", "b3"}
 
 
 async def test_a_filter_that_nothing_passes_erases_nothing(side: Side) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -88,6 +89,25 @@ async def test_a_consolidated_item_is_exported_as_it_was(side: Side) -> None:
     await consolidate(side, await draft(side, await thread(side)))
     assert await exported(side, {"metadata.n": {"gte": 1}}) == before
     assert [item["text"] for item in before] == [turns[n]["text"] for n in (1, 2, 3)]
+
+
+async def test_an_export_holds_a_batch_of_nodes_not_all(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vicw_ingest.item_export.service.BATCH", 10)
+    much = {"note": "x" * 3000}  # such a node is in no cache of the graph
+    items = [{"id": f"{n:02}", "text": f"The gate number {n * 37} is shut.", "metadata": much} for n in range(60)]
+    await side.ingest({"context": "c", "items": items}, "t", None)
+
+    def held() -> int:
+        gc.collect()
+        return sum(isinstance(one, Node) and one.content_hash is not None for one in gc.get_objects())
+
+    before, most, names = held(), 0, []
+    async for node, _ in items_as_sent(side.graph, "t", compile_filter(Filter(), LimitSettings())):
+        names.append(node.source_id)
+        if len(names) % 10 == 1:
+            most = max(most, held() - before)
+    assert names == [item["id"] for item in items], "in order of their arrival"
+    assert most < 40, "two batches at most, of 60 items"
 
 
 async def test_nothing_of_another_tenant_is_exported(side: Side) -> None:

@@ -30,6 +30,9 @@ async def test_every_store_finds_what_plain_python_accepts(graph: Graph, seed: i
         some = draw.sample(uids, 20)
         among = await graph.passing_items("t", condition, 1000, among=[*some, make_uid("none")])
         assert sorted(among) == sorted(expected.intersection(some)), sent
+        live = {fields.item.uid for fields in population.items if fields.item.retired_at is None} & expected
+        assert set(await graph.passing_items("t", condition, 1000, live=True)) == live, sent
+        assert set(await graph.passing_items("t", condition, 1000, among=some, live=True)) == live.intersection(some)
         limit = draw.choice((1, 5))
         first = await graph.passing_items("t", condition, limit)
         assert len(first) == min(limit, len(expected))

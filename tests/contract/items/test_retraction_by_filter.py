@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,11 @@ import pytest
 from contract.items.test_filtered_search import by_predicate, drawn_filter, fill
 from contract.sleep.test_consolidation import consolidate, draft, tell, thread, turn
 from support.generators.example_count import TIMES
+from support.stores.graph_records import Graph
 from support.stores.pairs import Side, asked_for
 from vicw_shared.clock import now
 from vicw_shared.errors import InvalidInputError
+from vicw_shared.model import Node
 from vicw_shared.ports import ListingQuery, Scope
 from vicw_shared.settings import LimitSettings
 from vicw_shared.wire.retract import RetractedStatus
@@ -51,7 +53,7 @@ async def test_only_the_named_context_and_tenant_are_touched(side: Side) -> None
         item = {"id": f"{context} of {tenant}", "text": "The gate is shut.", "metadata": {"k": 1}}
         await side.ingest({"context": context, "items": [item]}, tenant, None)
     done = await side.retract({"context": "a", "filter": {"metadata.k": 1}}, "t")
-    assert [item.id for item in done.items] == ["a of t"]
+    assert (done.context, [item.id for item in done.items]) == ("a", ["a of t"])
     again = await side.retract({"context": "a", "filter": {"metadata.k": 1}}, "t")
     assert (again.selected, again.items) == (0, ())
     assert (await side.retract({"filter": {"metadata.k": 1}, "dry_run": True}, "other")).selected == 1
@@ -71,6 +73,23 @@ async def test_a_request_takes_back_as_many_as_one_may_and_the_next_goes_on(
             break
     assert rounds == [(7, 3), (4, 3), (1, 1), (0, 0)]
     assert await listed(side) == {"other"}
+
+
+async def test_what_one_request_takes_back_is_all_that_it_reads(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    items = [{"id": str(n), "text": f"The gate number {n} is shut.", "tags": ["gate"]} for n in range(30)]
+    await side.ingest({"context": "a", "items": items}, "t", None)
+    monkeypatch.setattr("support.stores.pairs.LimitSettings", lambda: LimitSettings(items=3))
+    stored = {node.uid for node in await side.graph.list_items(ListingQuery(scope=Scope(tenant="t", now=now())), 1000)}
+    read: set[str] = set()
+    nodes = type(side.graph).nodes
+
+    async def reading(graph: Graph, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
+        read.update(stored.intersection(uids))
+        return await nodes(graph, tenant, uids)
+
+    monkeypatch.setattr(type(side.graph), "nodes", reading)
+    told = await side.retract({"filter": {"tags": "gate"}, "dry_run": True}, "t")
+    assert (told.selected, {item.uid for item in told.items}) == (30, read)
 
 
 async def test_an_item_counts_by_what_it_is_now(side: Side) -> None:

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from contract.sleep.test_consolidation import tell
+from contract.sleep.test_consolidation import tell, thread
 from contract.sleep.test_consolidation_job import GRACE, LATER, consolidation, run, turns
 from support.stores.pairs import Side, asked_for
+from vicw_core.feedback import record_id
 from vicw_ingest.audit.service import list_changes
 from vicw_runtime.job_runs import recorded_run
 from vicw_runtime.upkeep.drift import COMPARISON, record_drift
-from vicw_runtime.upkeep.remote_undo import log_reason
+from vicw_runtime.upkeep.remote_undo import RemoteUndo, log_reason
 from vicw_runtime.upkeep.service import check_state, sleep_state, step_to_undo
 from vicw_shared.errors import MissingRecordError
 from vicw_shared.wire.changes import AuditQuery
@@ -53,6 +54,26 @@ async def test_a_tenant_pages_through_its_own_steps_and_undoes_these_alone(side:
     assert {step.id: step.outcome for step in (await state(side, "t")).steps} == {one.id: "undone", other.id: "done"}
     (record,) = (await list_changes(side.graph, "t", AuditQuery(), LATER - timedelta(days=9))).records
     assert (record.kind, record.count, record.key) == ("undo", 1, "k1")
+
+
+async def test_records_of_changes_and_feedback_are_no_steps_to_undo_and_stay(side: Side) -> None:
+    await tell(side, turns(2))
+    await tell(side, [{**turns(1)[0], "text": "We talked about another ship."}])
+    item = (await thread(side))[1]
+    await side.feedback({"item": item.uid, "verdict": "useful", "query": "Which ship?"}, "t")
+    (change,) = (await list_changes(side.graph, "t", AuditQuery(), LATER - timedelta(days=9))).records
+    log, sent = side.graph.log, list[str]()
+
+    async def send(step_id: str, key: str | None) -> None:
+        sent.append(step_id)
+
+    undo = RemoteUndo(side.graph, send, seconds=0)
+    for step_id in (change.id, record_id(item.uid)):
+        before = await log.step(step_id)
+        assert before is not None
+        with pytest.raises(MissingRecordError, match="cannot be undone"):
+            await undo.undo(await step_to_undo(log, "t", step_id, timedelta(days=36500)), "k1")
+        assert (await log.step(step_id), sent) == (before, [])
 
 
 async def test_what_a_comparison_finds_is_added_up_over_its_slices_and_kept(side: Side) -> None:

@@ -56,6 +56,9 @@ async def test_the_sleep_worker_resolves_duplicates_over_several_messages(
     assert undone.outcome is Outcome.UNDONE
     (record,) = await graph.scan(Steps(tenant="t", task=AUDIT), limit=9)
     assert (record.reason, record.details["key"]) == ("undo", "k1")
+    with pytest.raises(MissingRecordError, match="cannot be undone"):
+        await undo.undo(await step_to_undo(graph.log, "t", record.id, undo.grace), "k1")
+    assert await graph.log.step(record.id) == record, "the record of a change is no step of the sleep cycle"
     decision = MergeDecision("t", now(), wiring.registry)
     assert await merge(graph, decision, confirmed.subject, str(confirmed.details["into"])), "a person confirms it"
     for _ in range(2):

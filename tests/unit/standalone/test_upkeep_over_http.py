@@ -87,6 +87,9 @@ async def test_a_step_is_undone_once_and_the_record_of_changes_has_it(memory: Me
         assert (await http.post("/sleep/undo", json={})).status_code == 422
         records = (await of(http, "/audit"))["records"]
         assert [(one["kind"], one["count"]) for one in records if one["kind"] == "undo"] == [("undo", 1)]
+        kept = await http.post("/sleep/undo", json={"step": records[0]["id"]})
+        assert (kept.status_code, "cannot be undone" in kept.json()["detail"]) == (404, True)
+        assert (await of(http, "/audit"))["records"] == records
         long_ago = replace(before[1], at=now() - timedelta(days=2))
 
         async def log(transaction: Any) -> None:

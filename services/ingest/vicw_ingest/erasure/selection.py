@@ -14,7 +14,7 @@ from vicw_core.filters.compiler import compile_in_context
 from vicw_core.graph.canonical import DISTINCT_FROM, MERGED_INTO, is_inferred
 from vicw_core.graph.tenants import require_tenant
 from vicw_ingest.identity.users import USER
-from vicw_ingest.versions.filtered_items import choose_filtered
+from vicw_ingest.versions.filtered_items import choose_stored
 from vicw_shared.errors import FieldProblem, InvalidInputError, MissingRecordError, StateConflictError
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import CONSOLIDATED_ITEM
@@ -97,8 +97,8 @@ async def choose_by_filter(
 
     Raises InvalidInputError for a wrong filter, and unless ``everything`` is meant for one that every item passes.
     """
-    passing = await choose_filtered(graph, tenant, compile_in_context(chosen, limits, context), retired=True)
-    if passing.everything and passing.items and not everything:
+    passing = await choose_stored(graph, tenant, compile_in_context(chosen, limits, context))
+    if passing.everything and passing.by_context and not everything:
         problem = "is not true, and every item that is stored passes the filter"
         raise InvalidInputError(FieldProblem("all", problem, "Send `all` as well, or name what is meant"))
     return ErasureSelection(tenant, passing.by_context)

@@ -6,21 +6,22 @@ which a store of whatever version makes its own graph.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import batched
-from typing import Any
+from typing import Any, NamedTuple
 
 from vicw_ingest.patch.stored_item import StoredItem, read_stored_item
-from vicw_ingest.versions.filtered_items import choose_filtered
+from vicw_ingest.versions.filtered_items import choose_live
+from vicw_ingest.versions.item_lookup import items_by_uid
 from vicw_shared.clock import now
 from vicw_shared.errors import StateConflictError
 from vicw_shared.model import Node
 from vicw_shared.ports import GraphStore, GraphTransaction
 from vicw_shared.ports.item_filter import ItemCondition
 
-_BATCH = 100
+BATCH = 100
 """Items that are read while their context is locked."""
 
 
@@ -32,28 +33,36 @@ async def items_as_sent(
     A consolidated item comes as it was before, a linked one with the text of its source. None instead of the fields: an
     earlier version of VICW did not keep the extraction of its caller. What is changed meanwhile comes as either.
     """
-    passing = await choose_filtered(graph, tenant, condition)
-    for context, uids in sorted(passing.by_context.items()):
-        ordered = sorted((passing.items[uid] for uid in uids), key=_arrived)
-        for batch in batched(ordered, _BATCH):
-            read = await graph.write(tenant, context, partial(_read, batch))
-            for node in batch:
-                if node.uid in read:
-                    stored = read[node.uid]
-                    yield node, _fields(stored) if stored is not None else None
+    arrivals: dict[str, list[_Arrival]] = {}
+    for some in batched(await choose_live(graph, tenant, condition), BATCH):
+        for node in (await items_by_uid(partial(graph.nodes, tenant), some)).values():
+            arrivals.setdefault(node.context, []).append(_arrived(node))
+    for context, arrived in sorted(arrivals.items()):
+        for batch in batched(sorted(arrived), BATCH):
+            for node, stored in await graph.write(tenant, context, partial(_read, [one.uid for one in batch])):
+                yield node, _fields(stored) if stored is not None else None
 
 
-def _arrived(node: Node) -> tuple[datetime, int, str]:
-    return node.created_at, node.arrival or 0, node.source_id or node.uid
+class _Arrival(NamedTuple):
+    """The place of an item in its context's order."""
+
+    at: datetime
+    arrival: int
+    key: str
+    uid: str
 
 
-async def _read(nodes: tuple[Node, ...], transaction: GraphTransaction) -> Mapping[str, StoredItem | None]:
-    read: dict[str, StoredItem | None] = {}
-    for node in nodes:
+def _arrived(node: Node) -> _Arrival:
+    return _Arrival(node.created_at, node.arrival or 0, node.source_id or node.uid, node.uid)
+
+
+async def _read(uids: Sequence[str], transaction: GraphTransaction) -> list[tuple[Node, StoredItem | None]]:
+    read: list[tuple[Node, StoredItem | None]] = []
+    for node in (await items_by_uid(transaction.nodes, uids)).values():
         try:
-            read[node.uid] = await read_stored_item(transaction, node, now())
+            read.append((node, await read_stored_item(transaction, node, now())))
         except StateConflictError:
-            read[node.uid] = None
+            read.append((node, None))
     return read
 
 

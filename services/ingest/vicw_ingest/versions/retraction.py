@@ -19,7 +19,7 @@ from vicw_core.consolidation.restore import RestoredItems, Restorer
 from vicw_core.filters.compiler import compile_in_context
 from vicw_ingest.knowledge.page_graph import remove_pages
 from vicw_ingest.pipeline import IngestPorts
-from vicw_ingest.versions.filtered_items import choose_filtered
+from vicw_ingest.versions.filtered_items import choose_live
 from vicw_ingest.versions.item_lookup import items_by_uid
 from vicw_ingest.versions.restore import latest_versions, stored_versions
 from vicw_ingest.versions.retirement import Retirement
@@ -70,7 +70,7 @@ async def retract(
     """
     instant = now()
     _check(request, ports.limits, instant)
-    selected = None
+    selected, named = None, request.context
     if request.filter is not None:
         request, selected = await _chosen(request, request.filter, tenant, ports)
     batches: list[_RetractedBatch] = []
@@ -78,7 +78,7 @@ async def retract(
         work = partial(_commit, request, context, instant, ports.registry, tenant, key)
         batches.append(await ports.graph.write(tenant, context, work))
     versions = {given: node for batch in batches for given, node in batch.versions.items()}
-    response = _response(request, versions, selected)
+    response = _response(request, versions, selected, named)
     if request.dry_run:
         return response, True
     await ports.indexer.discard([point for batch in batches for point in batch.obsolete_points])
@@ -99,9 +99,9 @@ async def _chosen(
     request: RetractRequest, chosen: Filter, tenant: str, ports: IngestPorts
 ) -> tuple[RetractRequest, int]:
     """Return the request with the uids of what passes its filter, as many as one may have, and how many pass."""
-    passing = await choose_filtered(ports.graph, tenant, compile_in_context(chosen, ports.limits, request.context))
-    uids = tuple(sorted(passing.items)[: ports.limits.items])
-    return request.model_copy(update={"context": None, "uids": uids}), len(passing.items)
+    passing = await choose_live(ports.graph, tenant, compile_in_context(chosen, ports.limits, request.context))
+    uids = tuple(passing[: ports.limits.items])
+    return request.model_copy(update={"context": None, "uids": uids}), len(passing)
 
 
 async def _contexts(request: RetractRequest, tenant: str, graph: GraphStore) -> list[str]:
@@ -168,7 +168,9 @@ def _by_given(targets: _Targets, latest: Mapping[str, Node], unnamed: Mapping[st
     return versions | {given: unnamed[uid] for given, uid in targets.uids.items() if uid in unnamed}
 
 
-def _response(request: RetractRequest, versions: Mapping[str, Node], selected: int | None) -> RetractResponse:
+def _response(
+    request: RetractRequest, versions: Mapping[str, Node], selected: int | None, context: str | None
+) -> RetractResponse:
     items = [_outcome(versions.get(given), given) for given in request.ids]
     uids = request.uids if selected is None else tuple(uid for uid in request.uids if uid in versions)
     for uid in uids:
@@ -177,7 +179,7 @@ def _response(request: RetractRequest, versions: Mapping[str, Node], selected: i
     different = {(item.uid or given): item for item, given in zip(items, (*request.ids, *uids), strict=True)}
     counts = Tally(item.status for item in different.values())
     return RetractResponse(
-        context=request.context,
+        context=context,
         items=tuple(items),
         counts={status: counts[status] for status in RetractedStatus},
         selected=selected,

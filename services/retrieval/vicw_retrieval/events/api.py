@@ -6,13 +6,12 @@ import asyncio
 import json
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Annotated
 
 import structlog
-from fastapi import APIRouter, Header, Query, Request, Response, Security
+from fastapi import APIRouter, Depends, Header, Query, Request, Response, Security
 
 from vicw_retrieval.events.service import LATE, EventReader, moment_of
 from vicw_retrieval.ports import RetrievalPorts
@@ -39,8 +38,13 @@ def create_events_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> API
     router = APIRouter(route_class=gate.route(Right.RETRIEVE), tags=["events"], dependencies=[Security(bearer_scheme)])
     open_streams: Counter[str] = Counter()
 
-    @contextmanager
-    def counted(tenant: str) -> Iterator[None]:
+    async def counted(http: Request) -> AsyncIterator[None]:
+        """Count a stream from its request on until its answer ends, also if that never begins."""
+        tenant, most = tenant_of(http), ports().limits.event_streams
+        if open_streams[tenant] >= most:
+            raise OverloadedError(
+                f"events: {most} streams are open (VICW_MAX_EVENT_STREAMS). Close one, or raise the limit"
+            )
         open_streams[tenant] += 1
         try:
             yield
@@ -54,6 +58,7 @@ def create_events_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> API
         operation_id="watch_events",
         summary="Watch what is stored, changed and forgotten",
         response_class=Response,
+        dependencies=[Depends(counted)],
         responses={
             200: {"description": "Server-sent events; `data` of each is an `Event`", "content": {MEDIA_TYPE: _EXAMPLE}},
             **refusals(401, 403, 422, 429, 503),
@@ -64,13 +69,8 @@ def create_events_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> API
         query: Annotated[EventsQuery, Query()],
         last_event_id: Annotated[str | None, Header(description="As `after`; what resumes a stream sends it")] = None,
     ) -> Response:
-        tenant, most = tenant_of(http), ports().limits.event_streams
-        if open_streams[tenant] >= most:
-            raise OverloadedError(
-                f"events: {most} streams are open (VICW_MAX_EVENT_STREAMS). Close one, or raise the limit"
-            )
         resumed = _resumed(last_event_id, query.after)
-        reader = EventReader(tenant, query, resumed or now())
+        reader = EventReader(tenant_of(http), query, resumed or now())
         # A place without an event: who loses the stream before the first event resumes here.
         begin = f"id: {to_us(reader.start)}-0\n" if resumed is None else ""
 
@@ -78,12 +78,9 @@ def create_events_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> API
             await gate.admit(http, Right.RETRIEVE)
 
         async def chunks() -> AsyncGenerator[bytes]:
-            with counted(tenant):
-                yield f"retry: 2000\n{begin}\n".encode()
-                async for chunk in _stream(
-                    reader, ports, admitted, lambda: is_stopping(http.scope), follow=query.follow
-                ):
-                    yield chunk
+            yield f"retry: 2000\n{begin}\n".encode()
+            async for chunk in _stream(reader, ports, admitted, lambda: is_stopping(http.scope), follow=query.follow):
+                yield chunk
 
         return EventStream(chunks())
 

@@ -1,7 +1,8 @@
 """Events of a tenant, read from what the store keeps anyway: its items by arrival, and its logs.
 
 Each read returns what has come since the last one. Transactions do not end in the order of the times that they write,
-so the last moments are read again each time, and now and then the last minute: what was returned before is known.
+so each round begins a moment before the last one did, and now and then a minute before: however long a slow reader held
+it up, nothing is left out. What was returned before is known.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from vicw_shared.wire.items import ViewerQuery
 LATE = timedelta(seconds=60)
 """How long after the time that it writes a transaction may end, and be read all the same."""
 _RECENT = timedelta(seconds=2)
-_SWEEP_ROUNDS = 15
-"""Rounds after which the last minute is read again."""
+_SWEEP = timedelta(seconds=15)
+"""Time after which a round goes back to a minute before the last one that did."""
 _PAGE = 500
 _MOST_KNOWN = 20_000
 _FIRST_UID = "00000000-0000-0000-0000-000000000000"
@@ -58,10 +59,16 @@ class EventReader:
     tenant: str
     viewer: ViewerQuery
     start: datetime
-    _rounds: int = field(default=0, init=False)
+    _begun: datetime = field(init=False)
+    _swept: datetime = field(init=False)
     _item: ListingPlace | None = field(default=None, init=False)
     _steps: dict[str | None, MaintenanceStep] = field(default_factory=dict, init=False)
+    _held: list[Event] = field(default_factory=list, init=False)
     _known: OrderedDict[str, None] = field(default_factory=OrderedDict, init=False)
+
+    def __post_init__(self) -> None:
+        """Begin at ``start``, as if a round had begun then."""
+        self._begun = self._swept = self.start
 
     @property
     def is_behind(self) -> bool:
@@ -73,13 +80,15 @@ class EventReader:
         scope = await viewer_scope(self.viewer, self.tenant, ports, None)
         if not self.is_behind:
             self._begin(now, with_logs=scope.audience is None)
-        events: list[Event] = []
-        if self._item is not None:
+        events, begin = self._held, self._least_place()
+        if self._item is not None and self._item.key == begin:
             query = ListingQuery(scope=scope, order=ItemOrder.ARRIVAL, after=self._item)
             items = await ports.graph.list_items(query, _PAGE)
             self._item = listing_place(query.order, items[-1]) if len(items) == _PAGE else None
             events += _of_items(items)
         for task, place in list(self._steps.items()):
+            if to_us(place.at) != begin:
+                continue
             steps = await ports.graph.scan(
                 Steps(tenant=self.tenant, task=task, oldest_first=True), after=place, limit=_PAGE
             )
@@ -88,15 +97,26 @@ class EventReader:
             else:
                 del self._steps[task]
             events += _of_steps(steps)
-        return [event for event in sorted(events, key=lambda one: (one.at, one.id)) if self._is_new(event)]
+        # What is later waits for what is yet to be read: who resumes behind it would get no more of that.
+        end = self._least_place()
+        told = [event for event in events if end is None or to_us(event.at) <= end]
+        self._held = [event for event in events if end is not None and to_us(event.at) > end]
+        return [event for event in sorted(told, key=lambda one: (one.at, one.id)) if self._is_new(event)]
 
     def _begin(self, now: datetime, *, with_logs: bool) -> None:
         """Go back to where a round of reads begins."""
-        back = _RECENT if self._rounds % _SWEEP_ROUNDS else LATE
-        since = max(self.start, now - back) if self._rounds else self.start
-        self._rounds += 1
+        sweeps = now - self._swept >= _SWEEP
+        since = max(self.start, self._swept - LATE if sweeps else self._begun - _RECENT)
+        self._begun = now
+        if sweeps:
+            self._swept = now
         self._item = ListingPlace(to_us(since), -1, _FIRST_UID)
         self._steps = dict.fromkeys((AUDIT, None), place_before(since)) if with_logs else {}
+
+    def _least_place(self) -> float | None:
+        """Return from when on there is more to read, in microseconds; None: there is no more."""
+        items = [] if self._item is None else [self._item.key]
+        return min([*items, *(to_us(step.at) for step in self._steps.values())], default=None)
 
     def _is_new(self, event: Event) -> bool:
         if event.id in self._known:

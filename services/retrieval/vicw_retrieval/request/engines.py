@@ -234,10 +234,16 @@ class _CachedGraph:
         return _select(self._owners, tenant, unique)
 
     async def passing_items(
-        self, tenant: str, condition: ItemCondition, limit: int, *, among: Sequence[str] | None = None
+        self,
+        tenant: str,
+        condition: ItemCondition,
+        limit: int,
+        *,
+        among: Sequence[str] | None = None,
+        live: bool = False,
     ) -> list[str]:
-        if among is None:
-            return await self._graph.passing_items(tenant, condition, limit)
+        if among is None or live:
+            return await self._graph.passing_items(tenant, condition, limit, among=among, live=live)
         known = self._passing.setdefault((tenant, condition), {})
         if lacking := [uid for uid in dict.fromkeys(among) if uid not in known]:
             passing = set(await self._graph.passing_items(tenant, condition, len(lacking), among=lacking))

@@ -7,6 +7,7 @@ from functools import partial
 import structlog
 from celery import Task, shared_task
 
+from vicw_core.undo import UNDOABLE
 from vicw_runtime.queue.celery_queue import UNDO
 from vicw_runtime.queue.celery_runtime import worker_of
 from vicw_runtime.upkeep.remote_undo import log_reason
@@ -33,5 +34,5 @@ async def _undo(wiring: SleepWiring, *, step: str, key: str | None) -> None:
         await undo_step(memory, step, key=key)
     except MissingRecordError as error:
         found = await memory.graph.log.step(step)
-        if found is not None and found.outcome is Outcome.DONE:
+        if found is not None and found.outcome is Outcome.DONE and found.task in UNDOABLE:
             await log_reason(memory.graph, found, error.detail)

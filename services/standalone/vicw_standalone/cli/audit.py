@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import UTC
 from itertools import islice
 from typing import Annotated
@@ -12,10 +11,10 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from vicw_client import VicwClient
 from vicw_runtime.console import err, harmless, out
 from vicw_shared.clock import format_minute
 from vicw_shared.wire.changes import AuditRecord
+from vicw_standalone.terminal.pages import pages
 from vicw_standalone.terminal.server_client import UrlOption, server
 
 _PAGE = 200
@@ -33,22 +32,14 @@ def list_changes(
 ) -> None:
     """List who changed and erased how much, the latest first. Needs a running server."""
     with server(url) as client:
-        records = list(islice(_records(client, min(limit, _PAGE)), limit))
+        found = pages(lambda after: client.audit(after=after, limit=min(limit, _PAGE)))
+        records = list(islice((record for page in found for record in page.records), limit))
     if as_json:
         print(json.dumps([record.model_dump(mode="json") for record in records], indent=2))
     elif records:
         out.print(_table(records), soft_wrap=False)
     else:
         err.print("No changes", markup=False)
-
-
-def _records(client: VicwClient, size: int) -> Iterator[AuditRecord]:
-    after: str | None = None
-    while True:
-        page = client.audit(after=after, limit=size)
-        yield from page.records
-        if (after := page.next) is None:
-            return
 
 
 def _table(records: list[AuditRecord]) -> Table:

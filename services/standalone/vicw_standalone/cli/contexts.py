@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import UTC
 from itertools import islice
 from typing import Annotated
@@ -12,11 +11,11 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from vicw_client import VicwClient
 from vicw_runtime.console import err, harmless, out
 from vicw_shared.clock import format_minute
 from vicw_shared.wire.items import ContextSummary
 from vicw_standalone.terminal.completion import contexts as complete_contexts
+from vicw_standalone.terminal.pages import pages
 from vicw_standalone.terminal.server_client import UrlOption, server
 
 _PAGE = 200
@@ -38,22 +37,14 @@ def list_contexts(
 ) -> None:
     """List contexts, with what each holds. Needs a running server."""
     with server(url) as client:
-        contexts = list(islice(_contexts(client, prefix, min(limit, _PAGE)), limit))
+        found = pages(lambda after: client.contexts(prefix=prefix, after=after, limit=min(limit, _PAGE)))
+        contexts = list(islice((one for page in found for one in page.contexts), limit))
     if as_json:
         print(json.dumps([context.model_dump(mode="json") for context in contexts], indent=2, ensure_ascii=False))
     elif contexts:
         out.print(_table(contexts), soft_wrap=False)
     else:
         err.print("No contexts", markup=False)
-
-
-def _contexts(client: VicwClient, prefix: str | None, size: int) -> Iterator[ContextSummary]:
-    after: str | None = None
-    while True:
-        page = client.contexts(prefix=prefix, after=after, limit=size)
-        yield from page.contexts
-        if (after := page.next) is None:
-            return
 
 
 def _table(contexts: list[ContextSummary]) -> Table:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import UTC
 from itertools import islice
 from typing import Annotated
@@ -11,13 +10,13 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from vicw_client import VicwClient
 from vicw_runtime.console import err, harmless, out
 from vicw_shared.clock import format_minute
 from vicw_shared.text import counted
 from vicw_shared.wire.entities import Entity, EntityRef, IdentityChange, MergedRef
 from vicw_shared.wire.items import MAX_PAGE
 from vicw_standalone.terminal.completion import contexts as complete_contexts
+from vicw_standalone.terminal.pages import pages
 from vicw_standalone.terminal.server_client import UrlOption, server
 
 _PAGE = 500
@@ -47,18 +46,10 @@ def list_entities(
     url: UrlOption = None,
 ) -> None:
     """List the named nodes of a context: people, files, ideas, tags."""
-
-    def found(client: VicwClient) -> Iterator[Entity]:
-        after: str | None = None
-        while True:
-            size = min(limit, _PAGE)
-            page = client.entities(context, subtype=subtype, prefix=prefix, after=after, limit=size)
-            yield from page.entities
-            if (after := page.next) is None:
-                return
-
     with server(url) as client:
-        entities = list(islice(found(client), limit))
+        size = min(limit, _PAGE)
+        found = pages(lambda after: client.entities(context, subtype=subtype, prefix=prefix, after=after, limit=size))
+        entities = list(islice((entity for page in found for entity in page.entities), limit))
     if as_json:
         print(json.dumps([entity.model_dump(mode="json") for entity in entities], indent=2))
         return

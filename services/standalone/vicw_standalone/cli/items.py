@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Annotated, Any
@@ -12,17 +12,17 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from vicw_client import VicwClient
 from vicw_runtime.console import err, fail, harmless, out
 from vicw_runtime.terminal.json_option import FilterOption, read_object
 from vicw_shared.clock import format_minute
 from vicw_shared.model.item_order import ItemOrder
 from vicw_shared.uids import is_uid
 from vicw_shared.wire.feedback import Verdict
-from vicw_shared.wire.items import ItemDetails, ListedItem
+from vicw_shared.wire.items import ItemDetails
 from vicw_standalone.cli.retract import retract
 from vicw_standalone.terminal.completion import contexts as complete_contexts
 from vicw_standalone.terminal.item_lines import print_items
+from vicw_standalone.terminal.pages import pages
 from vicw_standalone.terminal.server_client import UrlOption, server
 
 _PAGE = 200
@@ -73,7 +73,8 @@ def list_items(
         "limit": min(limit, _PAGE),
     }
     with server(url) as client:
-        items = list(islice(_items(client, query), limit))
+        found = pages(lambda cursor: client.items(**query, cursor=cursor))
+        items = list(islice((item for page in found for item in page.items), limit))
     if as_json:
         print(json.dumps([item.model_dump(mode="json") for item in items], indent=2, ensure_ascii=False))
         return
@@ -162,15 +163,6 @@ def feedback(
             viewer={"user": viewer} if viewer is not None else None,
         )
     out.print(f"{given.uid}: {given.useful} useful, {given.wrong} wrong", markup=False)
-
-
-def _items(client: VicwClient, query: Mapping[str, Any]) -> Iterator[ListedItem]:
-    cursor: str | None = None
-    while True:
-        page = client.items(**query, cursor=cursor)
-        yield from page.items
-        if (cursor := page.next) is None:
-            return
 
 
 def _named(item: str, context: str) -> dict[str, Any]:

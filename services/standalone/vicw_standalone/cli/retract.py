@@ -48,16 +48,16 @@ def retract(
     They are no longer found; questions about the past (known_at, and with --ended-at also as_of) still see them.
     Ingesting an id again restores it. Exit code 1 if an id is unknown. Instead of ids a --filter chooses live items.
     """
+    until = ended_at.replace(tzinfo=UTC) if ended_at is not None else None
     chosen = read_filter(filter_)
     if (chosen is None) is not bool(ids):
         fail("name items, or give a --filter", code=2)
     if chosen is not None:
-        _retract_filtered({"filter": chosen, "context": context, "all": everything or None}, ended_at, dry_run, url)
+        _retract_filtered({"filter": chosen, "context": context, "all": everything or None}, until, dry_run, url)
         return
     ids = ids or []
     if context is None and (others := [given for given in ids if not is_uid(given)]):
         fail(f"{harmless(others[0])} is no uid: name the context of an id with --context", code=2)
-    until = _in_utc(ended_at)
     with server(url) as client:
         answers = [
             client.retract(**_named(batch, context), ended_at=until, dry_run=dry_run)
@@ -72,13 +72,13 @@ def retract(
         raise typer.Exit(1)
 
 
-def _retract_filtered(chosen: dict[str, Any], ended_at: datetime | None, dry_run: bool, url: str | None) -> None:
+def _retract_filtered(chosen: dict[str, Any], until: datetime | None, dry_run: bool, url: str | None) -> None:
     """Retract what passes a filter: a request does as much as one may, so it is sent until nothing passes any more."""
     fields = {name: value for name, value in chosen.items() if value is not None}
     retracted = 0
     with server(url) as client:
         while True:
-            answer = client.retract(**fields, ended_at=_in_utc(ended_at), dry_run=dry_run)
+            answer = client.retract(**fields, ended_at=until, dry_run=dry_run)
             selected, done = answer.selected or 0, len(answer.items)
             for item in answer.items:
                 out.print(f"{item.status.value:<9} {harmless(item.id or item.uid or '')}", markup=False)
@@ -89,10 +89,6 @@ def _retract_filtered(chosen: dict[str, Any], ended_at: datetime | None, dry_run
         out.print(f"nothing was changed: {counted(selected, 'item')} would be retracted")
     else:
         out.print(f"{counted(retracted, 'item')} retracted")
-
-
-def _in_utc(at: datetime | None) -> datetime | None:
-    return at.replace(tzinfo=UTC) if at is not None else None
 
 
 def _named(batch: tuple[str, ...], context: str | None) -> dict[str, Any]:

@@ -73,7 +73,11 @@ def retrieve(
         "tags": {"all": tag or []},
         "budget": {"chars": chars, "tokens": tokens},
         **{name: value for name, value in {"speaker": speaker, "user": user, "cursor": cursor}.items() if value},
-        **{name: _in_utc(at) for name, at in {"since": since, "until": until}.items() if at is not None},
+        **{
+            name: at.replace(tzinfo=UTC).isoformat()
+            for name, at in {"since": since, "until": until}.items()
+            if at is not None
+        },
         **({"filter": read_object(filter_, "--filter")} if filter_ is not None else {}),
         **({"timezone": timezone} if timezone else {}),
         **({"min_relevance": min_relevance} if min_relevance else {}),
@@ -93,10 +97,6 @@ def retrieve(
             context=[context], domain=[domain], tag=tag or [], speaker=[speaker], user=[user], filter=[filter_]
         )
         err.print(named, markup=False)
-
-
-def _in_utc(at: datetime) -> str:
-    return at.replace(tzinfo=UTC).isoformat()
 
 
 def _nothing_found(**filters: Sequence[str | None]) -> str:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Annotated, Any
 
 import typer
 
-from vicw_client import VicwClient
 from vicw_runtime.console import err
-from vicw_shared.wire.items import ListedItem
 from vicw_standalone.terminal.completion import contexts as complete_contexts
 from vicw_standalone.terminal.item_lines import print_items
+from vicw_standalone.terminal.pages import pages
 from vicw_standalone.terminal.server_client import UrlOption, server
 
 _PAGE = 200
@@ -49,19 +47,11 @@ def show_timeline(
         "limit": min(limit, _PAGE),
     }
     with server(url) as client:
-        items = list(islice(_items(client, context, query), limit))
+        found = pages(lambda cursor: client.timeline(context, **query, cursor=cursor))
+        items = list(islice((item for page in found for item in page.items), limit))
     if as_json:
         print(json.dumps([item.model_dump(mode="json") for item in items], indent=2, ensure_ascii=False))
     elif items:
         print_items(items, with_context=False)
     else:
         err.print("Nothing found. Remove filters", markup=False)
-
-
-def _items(client: VicwClient, context: str, query: Mapping[str, Any]) -> Iterator[ListedItem]:
-    cursor: str | None = None
-    while True:
-        page = client.timeline(context, **query, cursor=cursor)
-        yield from page.items
-        if (cursor := page.next) is None:
-            return

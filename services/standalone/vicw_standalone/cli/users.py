@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import UTC
 from itertools import islice
 from typing import Annotated
@@ -12,11 +11,11 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from vicw_client import VicwClient
 from vicw_runtime.console import err, harmless, out
 from vicw_shared.clock import format_minute
 from vicw_shared.wire.people import UserSummary
 from vicw_standalone.terminal.completion import contexts as complete_contexts
+from vicw_standalone.terminal.pages import pages
 from vicw_standalone.terminal.server_client import UrlOption, server
 
 _PAGE = 200
@@ -38,22 +37,15 @@ def list_users(
 ) -> None:
     """List users by id, then speakers without one, with what is stored of each. Needs a running server."""
     with server(url) as client:
-        users = list(islice(_users(client, prefix, context, min(limit, _PAGE)), limit))
+        size = min(limit, _PAGE)
+        found = pages(lambda after: client.users(prefix=prefix, context=context, after=after, limit=size))
+        users = list(islice((user for page in found for user in page.users), limit))
     if as_json:
         print(json.dumps([user.model_dump(mode="json") for user in users], indent=2, ensure_ascii=False))
     elif users:
         out.print(_table(users), soft_wrap=False)
     else:
         err.print("Nobody found", markup=False)
-
-
-def _users(client: VicwClient, prefix: str | None, context: str | None, size: int) -> Iterator[UserSummary]:
-    after: str | None = None
-    while True:
-        page = client.users(prefix=prefix, context=context, after=after, limit=size)
-        yield from page.users
-        if (after := page.next) is None:
-            return
 
 
 def _table(users: list[UserSummary]) -> Table:

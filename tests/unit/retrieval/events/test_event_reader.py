@@ -70,16 +70,56 @@ async def test_more_than_a_page_is_read_in_order_and_whole(memory: Memory) -> No
     assert [one.at for one in events] == sorted(one.at for one in events)
 
 
+async def test_a_reader_that_is_behind_is_told_of_nothing_later_than_what_it_has_yet_to_get(memory: Memory) -> None:
+    start = now()
+    for name in ("Boat", "Barge"):
+        await memory.ingest(*({"text": f"{name} {number} sails."} for number in range(700)))
+    later = now() + timedelta(minutes=5)
+
+    async def log(transaction: GraphTransaction) -> None:
+        for second in range(600):
+            at = later + timedelta(seconds=second)
+            await record_change(transaction, "default", ChangeKind.RETRACT, 1, key=None, at=at)
+
+    await memory.standalone.graph.write("default", "ctx", log)
+    reads, told, behind = reader(start), list[Event](), True
+    while behind:
+        told += await reads.read(memory.standalone.retrieval_ports(), now())
+        behind = reads.is_behind
+    assert [one.at for one in told] == sorted(one.at for one in told), "or who resumes behind one would skip others"
+    assert (len(told), len({one.id for one in told})) == (2000, 2000)
+
+
 async def test_what_was_committed_late_is_told_later(memory: Memory) -> None:
     start = now()
     reads, unseen = reader(start), reader(start)
     await memory.ingest({"id": "a", "text": "The ferry is late."})
-    assert len(await everything(memory, reads, start)) == len(await everything(memory, unseen, start)) == 1
-    late = await memory.ingest({"id": "b", "text": "The ferry is full."})
     at = start + timedelta(seconds=40)  # as if its transaction had taken so long
-    told = [one.uid for _ in range(16) for one in await everything(memory, reads, at)]
+    for reading, until in ((reads, at), (unseen, at + LATE)):
+        assert [len(await everything(memory, reading, until)) for _ in range(3)] == [1, 0, 0]
+    late = await memory.ingest({"id": "b", "text": "The ferry is full."})
+    seconds = [timedelta(seconds=second) for second in range(16)]
+    told = [one.uid for later in seconds for one in await everything(memory, reads, at + later)]
     assert told == [late.items[0].uid], "the last minute is read again, now and then"
-    assert [one for _ in range(16) for one in await everything(memory, unseen, at + LATE)] == []
+    assert [one for later in seconds for one in await everything(memory, unseen, at + LATE + later)] == []
+
+
+async def test_what_comes_while_a_reader_is_held_up_is_told_however_long_that_takes(memory: Memory) -> None:
+    start, minutes = now(), timedelta(minutes=10)
+    reads = reader(start)
+    assert await everything(memory, reads, start) == []
+    stored = await memory.ingest({"text": "The ferry is full."})
+    assert [one.uid for one in await everything(memory, reads, start + minutes)] == [stored.items[0].uid]
+
+
+async def test_what_was_committed_late_is_told_to_who_is_held_up(memory: Memory) -> None:
+    start = now()
+    reads = reader(start)
+    for seconds in (25, 50):
+        assert await everything(memory, reads, start + timedelta(seconds=seconds)) == []
+    late = await memory.ingest({"text": "The ferry is full."})  # as if its transaction had taken 50 seconds
+    told = await everything(memory, reads, start + timedelta(minutes=10))
+    assert [one.uid for one in told] == [late.items[0].uid]
 
 
 async def test_a_viewer_gets_the_events_of_visible_items_alone(memory: Memory) -> None:
