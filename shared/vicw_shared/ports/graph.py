@@ -43,8 +43,8 @@ class Neighbour(NamedTuple):
 class WeightedNeighbour(NamedTuple):
     """One edge seen from ``origin``, with those fields of the node at its other end that spreading needs.
 
-    ``is_item`` separates callers' items from nodes derived from them. No field may be shown before the node has passed
-    the visibility check.
+    ``is_item`` separates callers' items from nodes derived from them; an item that is not ``is_live`` was replaced or
+    taken back. No field may be shown before the node has passed the visibility check.
     """
 
     origin: str
@@ -53,6 +53,7 @@ class WeightedNeighbour(NamedTuple):
     name: str
     is_item: bool
     weight: float
+    is_live: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,15 +52,15 @@ def read_weighted_neighbours(
     neighbours = []
     for batch in batched(packed, _BATCH):
         rows = connection.execute(
-            "SELECT o.uid, n.uid, n.label, n.name, n.content_hash IS NOT NULL, e.weight "  # noqa: S608
-            "FROM node o CROSS JOIN edge e ON e.rowid IN "
+            "SELECT o.uid, n.uid, n.label, n.name, n.content_hash IS NOT NULL, e.weight, "  # noqa: S608
+            "n.retired_at IS NULL FROM node o CROSS JOIN edge e ON e.rowid IN "
             f"(SELECT x.rowid FROM edge x WHERE x.{near} = o.pk AND x.type = ? ORDER BY x.weight DESC LIMIT ?) "
             f"JOIN node n ON n.pk = e.{far} WHERE o.uid IN ({marks(len(batch))}) AND o.tenant = ?",
             (edge_type, limit, *batch, tenant),
         )
         neighbours += [
-            WeightedNeighbour(packed[origin], unpack(uid), LABELS[label], name, bool(is_item), weight)
-            for origin, uid, label, name, is_item, weight in rows
+            WeightedNeighbour(packed[origin], unpack(uid), LABELS[label], name, bool(is_item), weight, bool(is_live))
+            for origin, uid, label, name, is_item, weight, is_live in rows
         ]
     return neighbours
 

@@ -270,3 +270,10 @@ async def test_point_states_cover_chunks_of_all_tenants(graph: Graph) -> None:
         chunk.uid,
         other.uid,
     }
+
+
+async def test_the_other_end_of_an_edge_is_live_or_was_replaced(graph: Graph) -> None:
+    await put(graph, [node("thing"), node("now", Label.EVENT), node("then", Label.EVENT, retired_at=AT)])
+    await put(graph, [], [edge("MENTIONS", "now", "thing"), edge("MENTIONS", "then", "thing")])
+    told = await graph.weighted_neighbours("t", [make_uid("thing")], ("MENTIONS", Direction.IN), 9)
+    assert {lead.name: lead.is_live for lead in told} == {"now": True, "then": False}

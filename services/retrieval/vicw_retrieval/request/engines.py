@@ -305,5 +305,11 @@ def _with_spreads(neighbours: Iterable[Neighbour]) -> Iterable[tuple[str, Spread
 def _as_weighted(one: Neighbour) -> WeightedNeighbour:
     node = one.node
     return WeightedNeighbour(
-        one.origin, node.uid, node.label, node.name, node.content_hash is not None, one.edge.weight
+        one.origin,
+        node.uid,
+        node.label,
+        node.name,
+        node.content_hash is not None,
+        one.edge.weight,
+        node.retired_at is None,
     )

@@ -102,6 +102,7 @@ def weighted_neighbours(spread: Spread) -> str:
             name="n.name",
             is_item="n.content_hash IS NOT NULL",
             weight="weight",
+            is_live="n.retired_at IS NULL",
         )
     )
 

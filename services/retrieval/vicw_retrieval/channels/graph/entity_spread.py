@@ -188,8 +188,10 @@ class EntitySpread:
         """Return the visible Entity items that mention each thing."""
         leads = await self._question.leads(BRIDGES, entities, ("MENTIONS", Direction.IN), _MENTIONS)
         by_entity: dict[str, dict[str, WeightedNeighbour]] = {}
+        scope = self._question.scope
+        travels = scope.as_of is not None or scope.known_at is not None  # what is replaced now counted then
         for lead in leads:
-            if lead.is_item and lead.label is Label.ENTITY:
+            if lead.is_item and lead.label is Label.ENTITY and (lead.is_live or travels):
                 by_entity.setdefault(lead.origin, {})[lead.uid] = lead
         visible = await self._visible({lead.uid for items in by_entity.values() for lead in items.values()})
         return {uid: [lead for lead in items.values() if lead.uid in visible] for uid, items in by_entity.items()}

@@ -79,3 +79,16 @@ async def test_only_events_lift_their_neighbours(store: Path, kind: dict[str, An
         await memory.standalone.graph.write(memory.tenant, hit.context, join)  # no caller can join documents so
         answer = await explained(memory, QUERY, {"neighbour_lift": True})
         assert ("beside" in answer.gains("lift")) is lifted
+
+
+async def test_a_replaced_version_does_not_make_a_name_more_frequent(store: Path) -> None:
+    first, *_ = CHAIN
+    playbill = {"id": "other", "name": "Playbill", "text": "Tonight with Ada Quill."}
+    gains = []
+    for number, earlier in enumerate(((), ("Ada Quill, tomorrow.", "Ada Quill, today."))):
+        async with open_memory(store / str(number)) as memory:
+            for text in earlier:
+                await memory.ingest(playbill | {"text": text}, domain="wiki")
+            await memory.ingest(first, playbill, *FILLER, domain="wiki")
+            gains.append((await explained(memory, QUERY, {"entity_hops": 2})).gains("bridges")["other"])
+    assert gains[0] == pytest.approx(gains[1])
