@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Protocol
 
 
-class Page(Protocol):
+class ListPage(Protocol):
     """A page of a list."""
 
     @property
@@ -15,7 +15,7 @@ class Page(Protocol):
         ...
 
 
-def pages[P: Page](ask: Callable[[str | None], P]) -> Iterator[P]:
+def pages[P: ListPage](ask: Callable[[str | None], P]) -> Iterator[P]:
     """Yield the pages that ``ask`` returns for the place where each begins, as they are needed."""
     after: str | None = None
     while True:
