@@ -1,8 +1,9 @@
 """``python tests/bench/same_evidence.py --data DIR``: whether the same questions find the same, as a table.
 
 * ``restart``: before and after the store and the model were closed and opened again.
-* ``changes``: after a tenth of the items was changed and a tenth erased, against a store that was filled so from the
-  start. Each text is embedded once for both, since a model's vector of a text depends on its batch.
+* ``changes``: after a tenth of the items was changed and a tenth erased, before and after a restart, and against a
+  store that was filled so from the start. Each text is embedded once for both, since a model's vector of a text
+  depends on its batch.
 * ``beside``: R@10 alone, and beside the texts of the other sets, cut into items of many contexts of the same tenant.
   These have random vectors: another context's vectors cannot change an answer, but its words could.
 """
@@ -101,7 +102,7 @@ async def restart(bench: Bench, data: FidelitySet) -> list[str]:
 
 
 async def changes(bench: Bench, data: FidelitySet) -> list[str]:
-    """Return a row of the table."""
+    """Return two rows of the table."""
     final = replace(data, items=tuple(changed(data.items)))
     gone = [entry for number, entry in enumerate(data.items) if number % 10 == _ERASED]
     async with AsyncExitStack() as stack:
@@ -116,10 +117,13 @@ async def changes(bench: Bench, data: FidelitySet) -> list[str]:
             await fill(target, final, lambda _: None)
             await erase(target, gone)
             after = await ask_all(target, data, AS_SET, lambda *_: None)
+        async with open_local(bench.settings, bench.scratch / f"{data.name}-changed", embedder) as target:
+            again = await ask_all(target, data, AS_SET, lambda *_: None)
         async with open_local(bench.settings, bench.scratch / f"{data.name}-final", embedder) as target:
             await fill(target, final, lambda _: None)
             fresh = await ask_all(target, data, AS_SET, lambda *_: None)
-    return [_same(f"{data.name}, a tenth changed and a tenth erased, and filled so", after, fresh)]
+    label = f"{data.name}, a tenth changed and a tenth erased"
+    return [_same(f"{label}, before and after a restart", after, again), _same(f"{label}, and filled so", after, fresh)]
 
 
 _CHANGED, _ERASED = 3, 7
