@@ -10,6 +10,9 @@ from vicw_retrieval.relevance.calibration import load_calibrations
 from vicw_retrieval.request.engines import CircuitBreaker
 from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_retrieval.settings import RetrievalServiceSettings
+from vicw_retrieval.webhooks.receiver import Receiver
+from vicw_retrieval.webhooks.sender import WebhookSender
+from vicw_retrieval.webhooks.service import WebhookPorts
 from vicw_runtime.model_servers.http_reranker import HttpReranker, open_reranker
 from vicw_runtime.platform.wiring import PlatformWiring
 from vicw_runtime.upkeep.service import UpkeepPorts
@@ -37,6 +40,10 @@ class RetrievalWiring(PlatformWiring):
         await super().start()
         if self._uses is not None:
             start_background_task(self._uses.keep_flushing(self.engines.graph.uses), self._stack, "uses")
+        if self.settings.webhooks.enabled:
+            receiver = Receiver(self.settings.webhooks)
+            sender = WebhookSender(self.engines.graph.webhooks, lambda: self.ports, receiver)
+            start_background_task(sender.run(), self._stack, "webhooks")
 
     @property
     def ports(self) -> RetrievalPorts:
@@ -60,6 +67,11 @@ class RetrievalWiring(PlatformWiring):
             uses=self._uses,
             calibration=self._calibrations.of(index.model),
         )
+
+    @property
+    def webhooks(self) -> WebhookPorts:
+        """What makes and lists webhooks."""
+        return WebhookPorts(self.engines.graph.webhooks, self.settings.webhooks)
 
     @property
     def upkeep(self) -> UpkeepPorts:

@@ -23,6 +23,7 @@ from vicw_shared.settings import (
     SleepSettings,
     StorageSettings,
     TraceSettings,
+    WebhookSettings,
 )
 from vicw_shared.settings.variables import named_by_variable
 
@@ -50,6 +51,7 @@ class StandaloneSettings:
     dream: DreamSettings = field(default_factory=DreamSettings)
     eviction: EvictionSettings = field(default_factory=EvictionSettings)
     resolve: ResolveSettings = field(default_factory=ResolveSettings)
+    webhooks: WebhookSettings = field(default_factory=WebhookSettings)
 
     @classmethod
     def read(cls) -> StandaloneSettings:
@@ -71,6 +73,7 @@ class StandaloneSettings:
             DreamSettings(),
             EvictionSettings(),
             ResolveSettings(),
+            WebhookSettings(),
         )
 
     @property

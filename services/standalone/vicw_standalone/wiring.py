@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -20,6 +21,7 @@ from vicw_ingest.llm_queue.requests import ExtractionBackend
 from vicw_ingest.llm_queue.service import PendingExtractor
 from vicw_ingest.pipeline import IngestPorts
 from vicw_retrieval.ports import RetrievalPorts
+from vicw_retrieval.webhooks.service import WebhookPorts
 from vicw_runtime.background_throttle import BackgroundThrottle, throttled
 from vicw_runtime.indexes import Index, Indexes, store_status
 from vicw_runtime.schedule.cron import Schedule
@@ -53,6 +55,9 @@ from vicw_stores.null_engines import NullQueue
 from vicw_stores.sqlite import GRAPH, SqliteGraphStore
 from vicw_stores.sqlite.database import MAPPED_MB
 from vicw_stores.sqlite.keys import SqliteKeyRing
+
+if TYPE_CHECKING:
+    from vicw_retrieval.webhooks.sender import WebhookSender
 
 _log = structlog.get_logger()
 _INDEX_SECONDS = 60.0
@@ -222,7 +227,7 @@ class Standalone:
         """Start the indexer, the scheduled jobs and the rebuilding of a lost index, until ``close``."""
         if self._ingest.extractor is None:
             _log.info(NOTHING_EXTRACTED)
-        self._background.start()
+        self._background.start(self._webhook_sender() if self.settings.webhooks.enabled else None)
 
     def _job_work(self) -> Iterator[Work]:
         from vicw_standalone import scheduled_jobs  # slow to import
@@ -248,6 +253,18 @@ class Standalone:
         return self._read_path.ports(
             self.graph, self.indexes, index, self._throttle, loading=loading, data_dir=self.data_dir
         )
+
+    def webhooks(self) -> WebhookPorts:
+        """Return what makes and lists webhooks. Raises UnavailableError until the stores are open."""
+        self.gate.require()
+        return WebhookPorts(self.graph.webhooks, self.settings.webhooks)
+
+    def _webhook_sender(self) -> WebhookSender:
+        from vicw_retrieval.webhooks.receiver import Receiver  # slow to import, and seldom needed
+        from vicw_retrieval.webhooks.sender import WebhookSender
+
+        receiver = Receiver(self.settings.webhooks)
+        return WebhookSender(self.graph.webhooks, self.retrieval_ports, receiver, holder="vicw serve")
 
     async def probe_embedder(self) -> None:
         """Raise if the embedder does not answer, or still loads its model."""

@@ -10,6 +10,7 @@ from vicw_shared.settings.concerns import (
     ServerSettings,
     SleepSettings,
     StorageSettings,
+    WebhookSettings,
     WorkerSettings,
 )
 from vicw_shared.settings.engines import Neo4jSettings, QdrantSettings, RedisSettings
@@ -47,5 +48,6 @@ __all__ = [
     "SleepSettings",
     "StorageSettings",
     "TraceSettings",
+    "WebhookSettings",
     "WorkerSettings",
 ]

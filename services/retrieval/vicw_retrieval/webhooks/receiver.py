@@ -1,0 +1,68 @@
+"""One request to a receiver."""
+
+from __future__ import annotations
+
+import asyncio
+
+import httpx
+
+from vicw_retrieval.webhooks.address import parse_url, resolve
+from vicw_retrieval.webhooks.signature import signed_headers
+from vicw_shared.clock import now
+from vicw_shared.errors import InvalidInputError
+from vicw_shared.model.webhooks import Webhook, WebhookMessage
+from vicw_shared.settings import WebhookSettings
+
+
+class Receiver:
+    """Sends messages. Proxies of the environment and redirects would lead past the check of the address: neither."""
+
+    def __init__(self, settings: WebhookSettings) -> None:
+        self._settings = settings
+        # No connection is kept: its address would be known under the name of another receiver.
+        limits = httpx.Limits(max_keepalive_connections=0)
+        self._http = httpx.AsyncClient(trust_env=False, follow_redirects=False, timeout=None, limits=limits)  # noqa: S113
+
+    async def send(self, hook: Webhook, message: WebhookMessage) -> str:
+        """Return an empty text if the receiver took the message, else why not. Never raises for a receiver."""
+        try:
+            async with asyncio.timeout(self._settings.timeout_seconds):
+                return await self._send(hook, message)
+        except TimeoutError:
+            return f"no answer within {self._settings.timeout_seconds:g} seconds"
+        except InvalidInputError as error:
+            return error.detail
+        except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+            return f"no answer: {type(error).__name__}"
+
+    async def _send(self, hook: Webhook, message: WebhookMessage) -> str:
+        url = parse_url(hook.url)
+        addresses = await resolve(url, allow_private=self._settings.allow_private)
+        body = message.body.encode()
+        headers = {
+            **signed_headers(hook.secret, message.id, int(now().timestamp()), body),
+            "content-type": "application/json",
+            "user-agent": "vicw-webhooks",
+            "host": url.netloc.decode("ascii"),
+        }
+        for last, address in ((one == addresses[-1], one) for one in addresses):
+            request = self._http.build_request(
+                "POST",
+                url.copy_with(host=address),
+                headers=headers,
+                content=body,
+                extensions={"sni_hostname": url.raw_host.decode("ascii")},
+            )
+            try:
+                answer = await self._http.send(request, stream=True)
+            except httpx.ConnectError:
+                if last:
+                    raise
+                continue
+            await answer.aclose()  # unread, however long
+            return "" if answer.is_success else f"answered {answer.status_code}"
+        return "has no address"
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
