@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from vicw_shared.clock import from_us, to_us
 
@@ -59,9 +59,11 @@ class Webhook:
     def without_messages(self) -> Webhook:
         """Return the hook as if its events had not been read since the first one that waits.
 
-        For an erasure: what is still stored is read again, and nothing else stays.
+        For an erasure: what is still stored is read again, and nothing else stays. The mark moves in any case, which
+        tells a sender that what it has read is out of date.
         """
-        return replace(self, mark=min([self.mark, *(one.since for one in self.waiting)]), messages=())
+        since = min([self.mark, *(one.since for one in self.waiting)])
+        return replace(self, mark=since - timedelta(microseconds=1), messages=())
 
     def dump(self) -> str:
         """Return all but the id, the tenant and the revision as JSON."""

@@ -25,7 +25,7 @@ def parse_url(url: str) -> httpx.URL:
         raise _refused("is no address of http or https")
     if parsed.userinfo or parsed.fragment:
         raise _refused("has a user, a password or a fragment")
-    if port == 0:
+    if port is not None and not 0 < port < 65_536:
         raise _refused("has no valid port")
     return parsed
 
@@ -34,7 +34,7 @@ async def resolve(url: httpx.URL, *, allow_private: bool) -> list[str]:
     """Return the IP addresses of a receiver, all of which may be connected to. Raises InvalidInputError."""
     try:
         found = await asyncio.get_running_loop().getaddrinfo(url.host, None, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
+    except (OSError, ValueError):
         raise _refused("has a host that cannot be resolved") from None
     addresses = list(dict.fromkeys(str(where[0]) for *_, where in found))
     if not allow_private and not all(is_public(ip_address(one)) for one in addresses):

@@ -80,7 +80,7 @@ class _Delivery:
     sender: WebhookSender
     hook_id: str
     reader: EventReader | None = None
-    revision: int = 0
+    mark: datetime | None = None
 
     async def run(self) -> None:
         """Make messages of events and send them, again and again."""
@@ -124,8 +124,8 @@ class _Delivery:
         if hook is None or (hook.holder != self.sender.holder and hook.held_until > at):
             self.reader = None
             return None
-        if hook.revision != self.revision:  # another writer: it may have moved the mark
-            self.reader, self.revision = None, hook.revision
+        if hook.mark != self.mark:  # an erasure moved it back
+            self.reader, self.mark = None, hook.mark
         if hook.holder == self.sender.holder and hook.held_until - at > _HELD / 2:
             return hook
         return await self._put(replace(hook, holder=self.sender.holder, held_until=at + _HELD))
@@ -148,10 +148,10 @@ class _Delivery:
     async def _put(self, hook: Webhook) -> Webhook | None:
         """Store the hook and return it; None if another writer was faster, whose state the next round reads."""
         if not await self.sender.store.put(hook):
-            self.reader, self.revision = None, 0
+            self.reader = None
             return None
-        self.revision = hook.revision + 1
-        return replace(hook, revision=self.revision)
+        self.mark = hook.mark
+        return replace(hook, revision=hook.revision + 1)
 
 
 def _message(events: tuple[Event, ...], at: datetime) -> WebhookMessage:

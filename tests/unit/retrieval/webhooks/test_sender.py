@@ -15,6 +15,8 @@ import pytest
 
 from support.processes.webhook_receiver import WebhookReceiver, webhook_receiver
 from support.stores.memory import Memory
+from vicw_ingest.erasure.eraser import Eraser
+from vicw_ingest.erasure.selection import ErasureSelection
 from vicw_retrieval.webhooks import service
 from vicw_retrieval.webhooks.receiver import Receiver
 from vicw_retrieval.webhooks.sender import MOST_DEAD, RETRIES, WebhookSender
@@ -65,6 +67,13 @@ async def sending(
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
+
+
+async def forget(memory: Memory, *contexts: str) -> None:
+    """Erase contexts, by default the tenant."""
+    eraser = Eraser(memory.standalone.graph, memory.standalone.indexes, memory.standalone.registry)
+    chosen = ErasureSelection(memory.tenant, contexts=contexts, everything=not contexts)
+    await eraser.run(await eraser.begin(chosen))
 
 
 async def until(condition: Callable[[], bool], seconds: float = 20) -> None:
@@ -124,10 +133,11 @@ async def test_what_happened_meanwhile_is_told_after_a_restart(memory: Memory, r
     second = await memory.ingest({"text": "A ship waits."})
     receiver.status, failed = 200, len(receiver.requests)
     async with sending(memory):
-        await until(lambda: len(receiver.taken()) >= failed + 2, seconds=30)
+        await until(lambda: len(receiver.taken()) >= failed + 2)
+        await until_stored(memory, hook, lambda one: not one.messages)
     tried, *_ = receiver.requests
     again = [one for one in receiver.requests if one.headers["webhook-id"] == tried.headers["webhook-id"]]
-    assert len(again) >= 2 and {one.body for one in again} == {tried.body}, "the same message, at each try"
+    assert len(again) == 2 and {one.body for one in again} == {tried.body}, "the same message, at each try"
     uids = {one["uid"] for one in receiver.taken()[failed:]}
     assert uids == {item.uid for answer in (first, second) for item in answer.items}
 
@@ -223,3 +233,22 @@ async def test_a_hook_is_refused_while_they_are_off_and_beyond_the_limit(
     await service.remove_webhook(ports(memory), memory.tenant, hooks[0].id)
     await made(memory, receiver.url)
     assert hooks[0].secret not in repr(hooks[0])
+
+
+async def test_an_erasure_drops_what_waits_and_the_rest_is_told_anew(memory: Memory, receiver: WebhookReceiver) -> None:
+    hook = await made(memory, receiver.url)
+    receiver.status = 500
+    async with sending(memory):
+        kept = await memory.ingest({"id": "a", "text": "The lighthouse is dark."}, context="Harbour")
+        await memory.ingest({"id": "b", "text": "A ship waits."}, context="Bastion")
+        await until_stored(memory, hook, lambda one: one.messages != () and "Bastion" in one.messages[-1].body)
+        await forget(memory, "Bastion")
+        assert "Bastion" not in (await stored(memory, hook)).dump()
+        receiver.status = 200
+        before = len(receiver.requests)
+        await until(lambda: any(one["kind"] == "erase" for one in receiver.taken()[before:]))
+    told = [event for one in receiver.requests[before:] for event in one.events]
+    assert kept.items[0].uid in {one["uid"] for one in told}
+    assert "Bastion" not in {one["context"] for one in told}
+    await forget(memory)
+    assert await memory.standalone.graph.webhooks.ids() == []
