@@ -1,10 +1,10 @@
-"""Port of webhooks."""
+"""Ports of webhooks: where they are kept, and the way to their receivers."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
-from vicw_shared.model.webhooks import Webhook
+from vicw_shared.model.webhooks import Webhook, WebhookMessage
 
 
 class Webhooks(Protocol):
@@ -31,4 +31,16 @@ class Webhooks(Protocol):
 
     async def remove(self, tenant: str, hook_id: str) -> bool:
         """Remove a hook of a tenant; return whether there was one."""
+        ...
+
+
+class WebhookReceiver(Protocol):
+    """The receivers of all hooks."""
+
+    async def check(self, url: str) -> None:
+        """Raise InvalidInputError, for the field ``url``, for an address that nothing is sent to."""
+        ...
+
+    async def send(self, hook: Webhook, message: WebhookMessage) -> str:
+        """Return an empty text if the receiver took the message, else why not. Nothing of a receiver raises."""
         ...

@@ -17,11 +17,10 @@ import structlog
 
 from vicw_retrieval.events.service import LATE, EventReader
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_retrieval.webhooks.receiver import Receiver
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.model.webhooks import Webhook, WebhookMessage
-from vicw_shared.ports import Webhooks
+from vicw_shared.ports import WebhookReceiver, Webhooks
 from vicw_shared.wire.events import Event
 from vicw_shared.wire.items import ViewerQuery
 from vicw_shared.wire.webhooks import WebhookPayload
@@ -49,7 +48,7 @@ class WebhookSender:
 
     store: Webhooks
     ports: Callable[[], RetrievalPorts]
-    receiver: Receiver
+    receiver: WebhookReceiver
     holder: str = field(default_factory=lambda: uuid4().hex)
     retries: tuple[timedelta, ...] = RETRIES
 
@@ -70,7 +69,6 @@ class WebhookSender:
             for task in tasks.values():
                 task.cancel()
             await asyncio.gather(*tasks.values(), return_exceptions=True)
-            await self.receiver.close()
 
 
 @dataclass(slots=True)

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from uuid import uuid4
 
-from vicw_retrieval.webhooks.address import parse_url, resolve
-from vicw_retrieval.webhooks.signature import new_secret
+from vicw_runtime.webhooks.signature import new_secret
 from vicw_shared.clock import now
 from vicw_shared.errors import LimitExceededError, MissingRecordError, OverloadedError, StateConflictError
 from vicw_shared.model.webhooks import Webhook, WebhookMessage
-from vicw_shared.ports import Webhooks
+from vicw_shared.ports import WebhookReceiver, Webhooks
 from vicw_shared.settings import WebhookSettings
 from vicw_shared.wire.events import Event
 from vicw_shared.wire.webhooks import DeadMessage, NewWebhook
@@ -26,6 +25,7 @@ class WebhookPorts:
     """What the use cases need."""
 
     store: Webhooks
+    receiver: WebhookReceiver
     settings: WebhookSettings
 
 
@@ -36,7 +36,7 @@ async def make_webhook(ports: WebhookPorts, tenant: str, request: NewWebhook) ->
     """
     if not ports.settings.enabled:
         raise StateConflictError("Webhooks are off: set VICW_WEBHOOKS_ENABLED to true, and start the server anew")
-    await resolve(parse_url(request.url), allow_private=ports.settings.allow_private)
+    await ports.receiver.check(request.url)
     if len(await ports.store.of_tenant(tenant)) >= ports.settings.per_tenant:
         raise LimitExceededError(
             f"webhooks: there are {ports.settings.per_tenant} already (VICW_WEBHOOKS_PER_TENANT). Remove one, or "

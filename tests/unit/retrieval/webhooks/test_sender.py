@@ -18,9 +18,9 @@ from support.stores.memory import Memory
 from vicw_ingest.erasure.eraser import Eraser
 from vicw_ingest.erasure.selection import ErasureSelection
 from vicw_retrieval.webhooks import service
-from vicw_retrieval.webhooks.receiver import Receiver
 from vicw_retrieval.webhooks.sender import MOST_DEAD, RETRIES, WebhookSender
 from vicw_retrieval.webhooks.service import WebhookPorts
+from vicw_runtime.webhooks.http_receiver import HttpWebhookReceiver
 from vicw_shared.errors import InvalidInputError, LimitExceededError, MissingRecordError, StateConflictError
 from vicw_shared.model.webhooks import Webhook
 from vicw_shared.settings import WebhookSettings
@@ -37,7 +37,7 @@ def receiver() -> Iterator[WebhookReceiver]:
 
 
 def ports(memory: Memory, settings: WebhookSettings = ON) -> WebhookPorts:
-    return WebhookPorts(memory.standalone.graph.webhooks, settings)
+    return WebhookPorts(memory.standalone.graph.webhooks, HttpWebhookReceiver(settings), settings)
 
 
 async def made(memory: Memory, url: str, *kinds: str) -> Webhook:
@@ -57,9 +57,9 @@ async def sending(
     retries: tuple[timedelta, ...] = RETRIES,
     holder: str = "one",
 ) -> AsyncIterator[None]:
-    sender = WebhookSender(
-        memory.standalone.graph.webhooks, memory.standalone.retrieval_ports, Receiver(settings), holder, retries
-    )
+    receiver = HttpWebhookReceiver(settings)
+    graph = memory.standalone.graph
+    sender = WebhookSender(graph.webhooks, memory.standalone.retrieval_ports, receiver, holder, retries)
     task = asyncio.create_task(sender.run())
     try:
         yield
@@ -67,6 +67,7 @@ async def sending(
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
+        await receiver.close()
 
 
 async def forget(memory: Memory, *contexts: str) -> None:

@@ -6,7 +6,7 @@ from ipaddress import ip_address
 
 import pytest
 
-from vicw_retrieval.webhooks.address import is_public, parse_url, resolve
+from vicw_runtime.webhooks.address import is_public, parse_url, resolve
 from vicw_shared.errors import InvalidInputError
 
 

@@ -1,4 +1,4 @@
-"""One request to a receiver."""
+"""HttpWebhookReceiver: one request to a receiver."""
 
 from __future__ import annotations
 
@@ -6,25 +6,33 @@ import asyncio
 
 import httpx
 
-from vicw_retrieval.webhooks.address import parse_url, resolve
-from vicw_retrieval.webhooks.signature import signed_headers
+from vicw_runtime.webhooks.address import parse_url, resolve
+from vicw_runtime.webhooks.signature import signed_headers
 from vicw_shared.clock import now
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.model.webhooks import Webhook, WebhookMessage
 from vicw_shared.settings import WebhookSettings
 
 
-class Receiver:
-    """Sends messages. Proxies of the environment and redirects would lead past the check of the address: neither."""
+class HttpWebhookReceiver:
+    """WebhookReceiver over HTTP. Proxies of the environment and redirects would lead past the check of the address: neither."""
 
     def __init__(self, settings: WebhookSettings) -> None:
         self._settings = settings
-        # No connection is kept: its address would be known under the name of another receiver.
-        limits = httpx.Limits(max_keepalive_connections=0)
-        self._http = httpx.AsyncClient(trust_env=False, follow_redirects=False, timeout=None, limits=limits)  # noqa: S113
+        self._opened: httpx.AsyncClient | None = None
+
+    @property
+    def _http(self) -> httpx.AsyncClient:
+        if self._opened is None:
+            # No connection is kept: its address would be known under the name of another receiver.
+            limits = httpx.Limits(max_keepalive_connections=0)
+            self._opened = httpx.AsyncClient(trust_env=False, follow_redirects=False, timeout=None, limits=limits)  # noqa: S113
+        return self._opened
+
+    async def check(self, url: str) -> None:
+        await resolve(parse_url(url), allow_private=self._settings.allow_private)
 
     async def send(self, hook: Webhook, message: WebhookMessage) -> str:
-        """Return an empty text if the receiver took the message, else why not. Never raises for a receiver."""
         try:
             async with asyncio.timeout(self._settings.timeout_seconds):
                 return await self._send(hook, message)
@@ -64,5 +72,6 @@ class Receiver:
         return "has no address"
 
     async def close(self) -> None:
-        """Close the connections."""
-        await self._http.aclose()
+        """Close the connections. Safe to call twice."""
+        if self._opened is not None:
+            await self._opened.aclose()
