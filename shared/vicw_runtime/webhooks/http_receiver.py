@@ -15,7 +15,10 @@ from vicw_shared.settings import WebhookSettings
 
 
 class HttpWebhookReceiver:
-    """WebhookReceiver over HTTP. Proxies of the environment and redirects would lead past the check of the address: neither."""
+    """WebhookReceiver over HTTP.
+
+    It follows no redirect and asks no proxy of the environment, which would lead past the check of the address.
+    """
 
     def __init__(self, settings: WebhookSettings) -> None:
         self._settings = settings
@@ -30,9 +33,11 @@ class HttpWebhookReceiver:
         return self._opened
 
     async def check(self, url: str) -> None:
+        """Raise InvalidInputError for an address that nothing is sent to."""
         await resolve(parse_url(url), allow_private=self._settings.allow_private)
 
     async def send(self, hook: Webhook, message: WebhookMessage) -> str:
+        """Return an empty text if the receiver took the message, else why not. Nothing of a receiver raises."""
         try:
             async with asyncio.timeout(self._settings.timeout_seconds):
                 return await self._send(hook, message)

@@ -6,10 +6,13 @@ import asyncio
 import base64
 import hashlib
 import hmac
+import socket
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -22,11 +25,11 @@ from vicw_retrieval.webhooks.sender import MOST_DEAD, RETRIES, WebhookSender
 from vicw_retrieval.webhooks.service import WebhookPorts
 from vicw_runtime.webhooks.http_receiver import HttpWebhookReceiver
 from vicw_shared.errors import InvalidInputError, LimitExceededError, MissingRecordError, StateConflictError
-from vicw_shared.model.webhooks import Webhook
+from vicw_shared.model.webhooks import Webhook, WebhookMessage
 from vicw_shared.settings import WebhookSettings
 from vicw_shared.wire.webhooks import NewWebhook
 
-ON = WebhookSettings(enabled=True, allow_private=True, timeout_seconds=0.5, per_tenant=2)
+ON = WebhookSettings(enabled=True, allow_private=True, timeout_seconds=20, per_tenant=2)
 SOON = (timedelta(milliseconds=50),) * 2
 
 
@@ -166,14 +169,17 @@ async def test_a_message_that_nobody_takes_dies_and_is_sent_again(memory: Memory
 
 
 async def test_the_dead_are_bounded(memory: Memory, receiver: WebhookReceiver) -> None:
-    hook = await made(memory, receiver.url)
+    hook = await stored(memory, await made(memory, receiver.url))
     receiver.status = 500
+    messages = tuple(
+        WebhookMessage(id=f"msg_{number}", body='{"data": []}', events=0, since=hook.mark, next_at=hook.mark)
+        for number in range(MOST_DEAD + 5)
+    )
+    assert await memory.standalone.graph.webhooks.put(replace(hook, messages=messages))
     async with sending(memory, retries=()):
-        for number in range(MOST_DEAD // 10 + 2):
-            await memory.ingest(*({"text": f"Boat {number} {one} sails."} for one in range(1000)))
-        found = await until_stored(memory, hook, lambda one: len(receiver.requests) >= 70 and not one.waiting)
-    assert len(found.dead) == MOST_DEAD
-    assert found.dead[-1].id == receiver.requests[-1].headers["webhook-id"], "the latest stay"
+        found = await until_stored(memory, hook, lambda one: not one.waiting)
+    assert [one.id for one in found.dead] == [one.id for one in messages[-MOST_DEAD:]], "the latest stay"
+    assert len(receiver.requests) == len(messages)
 
 
 async def test_a_slow_receiver_holds_up_no_other(memory: Memory, receiver: WebhookReceiver) -> None:
@@ -181,9 +187,9 @@ async def test_a_slow_receiver_holds_up_no_other(memory: Memory, receiver: Webho
         slow.seconds = 3.0
         late = await made(memory, slow.url)
         await made(memory, receiver.url)
-        async with sending(memory):
+        async with sending(memory, ON.model_copy(update={"timeout_seconds": 0.5})):
             await memory.ingest({"text": "The lighthouse is dark."})
-            await until(lambda: bool(receiver.requests) and bool(slow.requests), seconds=10)
+            await until(lambda: bool(receiver.requests) and bool(slow.requests))
             found = await until_stored(memory, late, lambda one: any(message.tries for message in one.messages))
     assert found.waiting[0].error == "no answer within 0.5 seconds"
 
@@ -253,3 +259,26 @@ async def test_an_erasure_drops_what_waits_and_the_rest_is_told_anew(memory: Mem
     assert "Bastion" not in {one["context"] for one in told}
     await forget(memory)
     assert await memory.standalone.graph.webhooks.ids() == []
+
+
+async def test_a_name_is_resolved_once_for_each_request(
+    memory: Memory, receiver: WebhookReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    resolved = socket.getaddrinfo
+
+    def answer(host: str, *args: Any, **fields: Any) -> Any:
+        asked.append(host)
+        if host == "app.example.org":
+            host = "127.0.0.1"
+        return resolved(host, *args, **fields)
+
+    monkeypatch.setattr(socket, "getaddrinfo", answer)
+    named = receiver.url.replace("127.0.0.1", "app.example.org")
+    await made(memory, named)
+    assert asked == ["app.example.org"]
+    async with sending(memory):
+        await memory.ingest({"text": "The lighthouse is dark."})
+        await until(lambda: bool(receiver.requests))
+    assert receiver.requests[0].headers["host"] == named.removeprefix("http://")
+    assert asked.count("app.example.org") == 2, "what was checked is what was connected to"
