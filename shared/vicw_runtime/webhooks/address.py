@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from concurrent.futures import Executor
+from functools import partial
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
 import httpx
@@ -30,10 +32,14 @@ def parse_url(url: str) -> httpx.URL:
     return parsed
 
 
-async def resolve(url: httpx.URL, *, allow_private: bool) -> list[str]:
-    """Return the IP addresses of a receiver, all of which may be connected to. Raises InvalidInputError."""
+async def resolve(url: httpx.URL, *, allow_private: bool, threads: Executor | None = None) -> list[str]:
+    """Return the IP addresses of a receiver, all of which may be connected to. Raises InvalidInputError.
+
+    The look-up takes one of ``threads``; None: one of those that all work of the process shares.
+    """
+    look_up = partial(socket.getaddrinfo, url.host, None, type=socket.SOCK_STREAM)
     try:
-        found = await asyncio.get_running_loop().getaddrinfo(url.host, None, type=socket.SOCK_STREAM)
+        found = await asyncio.get_running_loop().run_in_executor(threads, look_up)
     except (OSError, ValueError):
         raise _refused("has a host that cannot be resolved") from None
     addresses = list(dict.fromkeys(str(where[0]) for *_, where in found))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 
@@ -13,6 +14,8 @@ from vicw_shared.errors import InvalidInputError
 from vicw_shared.model.webhooks import Webhook, WebhookMessage
 from vicw_shared.settings import WebhookSettings
 
+_THREADS = 16
+
 
 class HttpWebhookReceiver:
     """WebhookReceiver over HTTP.
@@ -22,6 +25,8 @@ class HttpWebhookReceiver:
 
     def __init__(self, settings: WebhookSettings) -> None:
         self._settings = settings
+        # Their own: name servers that do not answer must not keep the stores' reads waiting.
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="webhook-names")
         self._opened: httpx.AsyncClient | None = None
 
     @property
@@ -34,7 +39,7 @@ class HttpWebhookReceiver:
 
     async def check(self, url: str) -> None:
         """Raise InvalidInputError for an address that nothing is sent to."""
-        await resolve(parse_url(url), allow_private=self._settings.allow_private)
+        await resolve(parse_url(url), allow_private=self._settings.allow_private, threads=self._threads)
 
     async def send(self, hook: Webhook, message: WebhookMessage) -> str:
         """Return an empty text if the receiver took the message, else why not. Nothing of a receiver raises."""
@@ -45,12 +50,12 @@ class HttpWebhookReceiver:
             return f"no answer within {self._settings.timeout_seconds:g} seconds"
         except InvalidInputError as error:
             return error.detail
-        except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
             return f"no answer: {type(error).__name__}"
 
     async def _send(self, hook: Webhook, message: WebhookMessage) -> str:
         url = parse_url(hook.url)
-        addresses = await resolve(url, allow_private=self._settings.allow_private)
+        addresses = await resolve(url, allow_private=self._settings.allow_private, threads=self._threads)
         body = message.body.encode()
         headers = {
             **signed_headers(hook.secret, message.id, int(now().timestamp()), body),
@@ -78,5 +83,6 @@ class HttpWebhookReceiver:
 
     async def close(self) -> None:
         """Close the connections. Safe to call twice."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
         if self._opened is not None:
             await self._opened.aclose()

@@ -29,6 +29,7 @@ RETRIES = tuple(timedelta(seconds=s) for s in (5, 300, 1800, 7200, 18_000, 36_00
 """Pauses between the tries of a message, a little more than a day together."""
 _HELD = timedelta(seconds=60)
 _PAUSE_SECONDS = 1.0
+_OUTAGE_SECONDS = 10.0
 _LOOK_SECONDS = 2.0
 _BATCH = 100
 _MOST_WAITING = 10
@@ -84,13 +85,12 @@ class _Delivery:
         """Make messages of events and send them, again and again."""
         while True:
             try:
-                more = await self._round()
+                pause = 0.0 if await self._round() else _PAUSE_SECONDS
             except Exception as error:  # one hook must not end, and what is stored says where it goes on
-                self.reader, more = None, False
+                self.reader, pause = None, _OUTAGE_SECONDS
                 shown = error.detail if isinstance(error, VicwError) else type(error).__name__
                 _log.warning("a webhook waits", webhook=self.hook_id, error=shown)
-            if not more:
-                await asyncio.sleep(_PAUSE_SECONDS)
+            await asyncio.sleep(pause)
 
     async def _round(self) -> bool:
         """Send a message that is due, else read events; return whether there may be more to do at once."""
