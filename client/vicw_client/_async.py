@@ -46,7 +46,7 @@ from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 from vicw_shared.wire.sleep import CheckState, SleepState, SleepStep
 from vicw_shared.wire.stats import StoreStats
 from vicw_shared.wire.supersede import SupersedeRequest, SupersedeResponse
-from vicw_shared.wire.webhooks import DeadMessages, MadeWebhook, Replayed, Webhooks
+from vicw_shared.wire.webhooks import DeadMessages, MadeWebhook, Replayed, WebhookList
 
 
 class AsyncVicwClient:
@@ -238,7 +238,7 @@ class AsyncVicwClient:
         """Revoke a key; see `VicwClient.revoke_key`."""
         return await self._run(_protocol.revoke_key(key_id, self._retry))
 
-    async def webhooks(self) -> Webhooks:
+    async def webhooks(self) -> WebhookList:
         """Return all webhooks of the tenant; see `VicwClient.webhooks`."""
         return await self._run(_protocol.webhooks(self._retry, self._retrieve_base))
 

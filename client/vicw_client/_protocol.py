@@ -49,7 +49,7 @@ from vicw_shared.wire.sleep import CheckState, SleepQuery, SleepState, SleepStep
 from vicw_shared.wire.stats import StatsQuery, StoreStats
 from vicw_shared.wire.supersede import SupersedeRequest, SupersedeResponse
 from vicw_shared.wire.timeline import TimelineQuery
-from vicw_shared.wire.webhooks import DeadMessages, MadeWebhook, NewWebhook, Replayed, ReplayRequest, Webhooks
+from vicw_shared.wire.webhooks import DeadMessages, MadeWebhook, NewWebhook, Replayed, ReplayRequest, WebhookList
 
 _POLL_FIRST_SECONDS = 0.1
 _POLL_LONGEST_SECONDS = 2.0
@@ -280,9 +280,9 @@ def revoke_key(key_id: str, retry: Retry) -> Steps[Key]:
     return parse(Key, (yield from exchange(Send("DELETE", f"/keys/{quote(key_id, safe='')}"), retry)))
 
 
-def webhooks(retry: Retry, base: str) -> Steps[Webhooks]:
+def webhooks(retry: Retry, base: str) -> Steps[WebhookList]:
     """Request the webhooks of the tenant."""
-    return parse(Webhooks, (yield from exchange(Send("GET", f"{base}/webhooks"), retry)))
+    return parse(WebhookList, (yield from exchange(Send("GET", f"{base}/webhooks"), retry)))
 
 
 def create_webhook(fields: dict[str, Any], base: str) -> Steps[MadeWebhook]:

@@ -45,7 +45,7 @@ from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 from vicw_shared.wire.sleep import CheckState, SleepState, SleepStep
 from vicw_shared.wire.stats import StoreStats
 from vicw_shared.wire.supersede import SupersedeRequest, SupersedeResponse
-from vicw_shared.wire.webhooks import DeadMessages, MadeWebhook, Replayed, Webhooks
+from vicw_shared.wire.webhooks import DeadMessages, MadeWebhook, Replayed, WebhookList
 
 
 class VicwClient:
@@ -297,7 +297,7 @@ class VicwClient:
         """Revoke a key. Raises NotFoundError if there is no valid one, ConflictError for the client's own."""
         return self._run(_protocol.revoke_key(key_id, self._retry))
 
-    def webhooks(self) -> Webhooks:
+    def webhooks(self) -> WebhookList:
         """Return all webhooks of the tenant, without their secrets. Needs a key with the right ``admin``."""
         return self._run(_protocol.webhooks(self._retry, self._retrieve_base))
 

@@ -44,7 +44,7 @@ class MadeWebhook(ListedWebhook):
     secret: str = Field(repr=False)
 
 
-class Webhooks(Message):
+class WebhookList(Message):
     """All webhooks of the tenant."""
 
     webhooks: tuple[ListedWebhook, ...]

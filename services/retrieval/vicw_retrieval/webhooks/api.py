@@ -19,7 +19,7 @@ from vicw_shared.wire.webhooks import (
     NewWebhook,
     Replayed,
     ReplayRequest,
-    Webhooks,
+    WebhookList,
 )
 
 
@@ -37,9 +37,9 @@ def create_webhooks_router(ports: Callable[[], WebhookPorts], gate: Gate) -> API
     )
 
     @router.get("", responses=refusals(401, 403, 503), summary="List webhooks", operation_id="list_webhooks")
-    async def get_webhooks(http: Request) -> Webhooks:
+    async def get_webhooks(http: Request) -> WebhookList:
         hooks = await ports().store.of_tenant(tenant_of(http))
-        return Webhooks(webhooks=tuple(map(_shown, hooks)))
+        return WebhookList(webhooks=tuple(map(_shown, hooks)))
 
     @router.post(
         "",
