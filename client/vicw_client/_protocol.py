@@ -49,7 +49,7 @@ from vicw_shared.wire.sleep import CheckState, SleepQuery, SleepState, SleepStep
 from vicw_shared.wire.stats import StatsQuery, StoreStats
 from vicw_shared.wire.supersede import SupersedeRequest, SupersedeResponse
 from vicw_shared.wire.timeline import TimelineQuery
-from vicw_shared.wire.webhooks import DeadMessages, MadeWebhook, NewWebhook, Replayed, ReplayRequest, WebhookList
+from vicw_shared.wire.webhooks import DeadMessages, MadeWebhook, NewWebhook, Replayed, WebhookList, WebhookReplay
 
 _POLL_FIRST_SECONDS = 0.1
 _POLL_LONGEST_SECONDS = 2.0
@@ -306,7 +306,7 @@ def dead_messages(webhook: str, retry: Retry, base: str) -> Steps[DeadMessages]:
 def replay(webhook: str, messages: Sequence[str], base: str) -> Steps[Replayed]:
     """Have dead messages sent again. Not tried again: they are no dead ones then."""
     fields = {"messages": tuple(messages)} if messages else {}
-    send = Send("POST", f"{base}/webhooks/{quote(webhook, safe='')}/replay", body_of(ReplayRequest, None, fields), JSON)
+    send = Send("POST", f"{base}/webhooks/{quote(webhook, safe='')}/replay", body_of(WebhookReplay, None, fields), JSON)
     return parse(Replayed, (yield from exchange(send, Retry(attempts=1))))
 
 

@@ -66,7 +66,7 @@ class DeadMessages(Message):
     messages: tuple[DeadMessage, ...]
 
 
-class ReplayRequest(Message):
+class WebhookReplay(Message):
     """Dead messages to send again."""
 
     messages: Annotated[tuple[str, ...], Field(max_length=100)] | None = Field(

@@ -18,8 +18,8 @@ from vicw_shared.wire.webhooks import (
     MadeWebhook,
     NewWebhook,
     Replayed,
-    ReplayRequest,
     WebhookList,
+    WebhookReplay,
 )
 
 
@@ -80,7 +80,7 @@ def create_webhooks_router(ports: Callable[[], WebhookPorts], gate: Gate) -> API
         summary="Send again what a receiver did not take",
         operation_id="replay_dead_messages",
     )
-    async def post_replay(webhook: str, request: ReplayRequest, http: Request) -> Replayed:
+    async def post_replay(webhook: str, request: WebhookReplay, http: Request) -> Replayed:
         _require_reader(http)
         return Replayed(count=await service.replay(ports(), tenant_of(http), webhook, request.messages))
 
