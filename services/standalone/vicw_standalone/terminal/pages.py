@@ -31,6 +31,6 @@ def pages[P: ListPage](ask: Callable[[str | None], P]) -> Iterator[P]:
 def first[P: ListPage, T](
     limit: int, ask: Callable[[str | None, int], P], of: Callable[[P], Iterable[T]], *, most: int = _PAGE
 ) -> list[T]:
-    """Return the first ``limit`` of what pages hold; ``ask`` gets where a page begins and its size, at most ``most``."""
+    """Return the first ``limit`` of what pages hold. ``ask`` gets where a page begins, and how many it may hold."""
     size = min(limit, most)
     return list(islice((one for page in pages(lambda after: ask(after, size)) for one in of(page)), limit))
