@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from vicw_runtime.schedule.jobs import ScheduleSettings
 from vicw_shared.progress import Yield, yield_to_event_loop
 
 if TYPE_CHECKING:  # every command imports this module
@@ -14,32 +15,17 @@ if TYPE_CHECKING:  # every command imports this module
     from vicw_shared.model import EdgeRegistry
     from vicw_shared.ports import EngineFiles, KeyRing, LanguageModel, MirrorFiles, Store, VectorStore, WorkQueue
     from vicw_shared.settings import (
-        ConsolidationSettings,
-        DreamSettings,
-        EvictionSettings,
         IngestSettings,
         LlmSettings,
         MirrorSettings,
-        ResolveSettings,
-        SleepSettings,
     )
 
 
-class MemorySettings(Protocol):
-    """The settings that operations read; those of the process that has the stores open."""
+class MemorySettings(ScheduleSettings, Protocol):
+    """The settings that operations read, beside those of schedules; of the process that has the stores open."""
 
     @property
     def ingest(self) -> IngestSettings: ...  # noqa: D102
-    @property
-    def sleep(self) -> SleepSettings: ...  # noqa: D102
-    @property
-    def consolidation(self) -> ConsolidationSettings: ...  # noqa: D102
-    @property
-    def dream(self) -> DreamSettings: ...  # noqa: D102
-    @property
-    def resolve(self) -> ResolveSettings: ...  # noqa: D102
-    @property
-    def eviction(self) -> EvictionSettings: ...  # noqa: D102
     @property
     def mirror(self) -> MirrorSettings: ...  # noqa: D102
     @property

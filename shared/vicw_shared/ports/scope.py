@@ -56,6 +56,11 @@ class Scope:
     audience: Audience | None = None
 
     @property
+    def travels(self) -> bool:
+        """Whether it is about what was true or known at another time."""
+        return self.as_of is not None or self.known_at is not None
+
+    @property
     def judged_at(self) -> datetime:
         """The caller's now: the time at which expiry and validity are evaluated."""
         return self.asked_at or self.now

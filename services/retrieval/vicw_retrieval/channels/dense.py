@@ -59,8 +59,7 @@ class QueryEmbedder:
         """``prefix`` is the embedding model's."""
         self._embedder, self._prefix, self._query = embedder, prefix, query
         self._known: dict[str, NDArray[np.float32]] = {}
-        self._ahead: asyncio.Task[NDArray[np.float32]] | None = None
-        self._ahead_of: list[str] = []
+        self._ahead: dict[tuple[str, ...], asyncio.Task[NDArray[np.float32]]] = {}
         self._is_closed = False
 
     @property
@@ -75,16 +74,16 @@ class QueryEmbedder:
             yield
         finally:
             self._is_closed = True
-            if self._ahead is not None:
-                self._ahead.cancel()
+            for task in self._ahead.values():
+                task.cancel()
 
     def begin(self, domain: str | None) -> None:
         """Begin to embed the question for a domain, so that ``embed`` waits less. An error is that of ``embed``."""
         if self._is_closed:  # a look-up beside it has failed meanwhile
             return
-        self._ahead_of = self._wordings(domain, bare=False)
-        self._ahead = asyncio.create_task(self._rows(self._ahead_of))
-        self._ahead.add_done_callback(lambda task: task.cancelled() or task.exception())  # nobody may ask for it
+        wordings = self._wordings(domain, bare=False)
+        task = self._ahead[tuple(wordings)] = asyncio.create_task(self._rows(wordings))
+        task.add_done_callback(lambda task: task.cancelled() or task.exception())  # nobody may ask for it
 
     def known(self, domain: str | None, *, bare: bool = False) -> QueryVector | None:
         """Return the vector of a domain, None if it was not embedded."""
@@ -95,9 +94,7 @@ class QueryEmbedder:
         """Return the vector of a domain. Raises the embedder's errors."""
         wordings = self._wordings(domain, bare=bare)
         if unknown := [wording for wording in wordings if wording not in self._known]:
-            ahead = self._ahead if unknown == self._ahead_of else None
-            if ahead is not None:
-                self._ahead = None  # another try asks anew
+            ahead = self._ahead.pop(tuple(unknown), None)  # another try asks anew
             rows = await (ahead or self._rows(unknown))
             self._known |= dict(zip(unknown, rows, strict=True))
         return self._vector(wordings, bare=bare)

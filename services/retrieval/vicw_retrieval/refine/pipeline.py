@@ -143,8 +143,7 @@ async def _order_in_time(
         candidates = await _prefer_current(question, candidates, ports, stages)
     if not settings.later_first or is_profile or len(candidates) < 2:
         return InTime(candidates)
-    travels = scope.as_of is not None or scope.known_at is not None
-    wanted = _wanted(question.text, time, settings.later_first, asks_now and not travels)
+    wanted = _wanted(question.text, time, settings.later_first, asks_now and not scope.travels)
     return await _prefer_later(question, candidates, wanted, limit, ports, stages)
 
 

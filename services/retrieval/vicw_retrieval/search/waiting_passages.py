@@ -24,7 +24,7 @@ async def is_waiting(outbox: Outbox | None, graph: GraphStore, scope: Scope) -> 
         return False
     # Where the context decides alone, the first passage answers; the engine knows no other filter.
     decided = scope.audience is None and scope.domains is None and scope.condition is None
-    decided = decided and not (scope.tags_any or scope.tags_all or scope.tags_none or scope.as_of or scope.known_at)
+    decided = decided and not (scope.tags_any or scope.tags_all or scope.tags_none or scope.travels)
     with contextlib.suppress(RetryableError, TimeoutError):
         passages = await outbox.waiting(scope.tenant, contexts=scope.contexts, limit=1 if decided else _READ)
         return bool(passages) and (decided or await _any_in_scope(graph, scope, passages))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import UTC
-from itertools import islice
 from typing import Annotated
 
 import typer
@@ -14,10 +13,8 @@ from rich.table import Table
 from vicw_runtime.console import err, harmless, out
 from vicw_shared.clock import format_minute
 from vicw_shared.wire.changes import AuditRecord
-from vicw_standalone.terminal.pages import pages
+from vicw_standalone.terminal.pages import first
 from vicw_standalone.terminal.server_client import UrlOption, server
-
-_PAGE = 200
 
 
 def register(parent: typer.Typer) -> None:
@@ -32,8 +29,7 @@ def list_changes(
 ) -> None:
     """List who changed and erased how much, the latest first. Needs a running server."""
     with server(url) as client:
-        found = pages(lambda after: client.audit(after=after, limit=min(limit, _PAGE)))
-        records = list(islice((record for page in found for record in page.records), limit))
+        records = first(limit, lambda after, size: client.audit(after=after, limit=size), lambda page: page.records)
     if as_json:
         print(json.dumps([record.model_dump(mode="json") for record in records], indent=2))
     elif records:

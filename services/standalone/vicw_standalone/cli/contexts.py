@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import UTC
-from itertools import islice
 from typing import Annotated
 
 import typer
@@ -15,10 +14,8 @@ from vicw_runtime.console import err, harmless, out
 from vicw_shared.clock import format_minute
 from vicw_shared.wire.items import ContextSummary
 from vicw_standalone.terminal.completion import contexts as complete_contexts
-from vicw_standalone.terminal.pages import pages
+from vicw_standalone.terminal.pages import first
 from vicw_standalone.terminal.server_client import UrlOption, server
-
-_PAGE = 200
 
 
 def register(parent: typer.Typer) -> None:
@@ -37,8 +34,11 @@ def list_contexts(
 ) -> None:
     """List contexts, with what each holds. Needs a running server."""
     with server(url) as client:
-        found = pages(lambda after: client.contexts(prefix=prefix, after=after, limit=min(limit, _PAGE)))
-        contexts = list(islice((one for page in found for one in page.contexts), limit))
+        contexts = first(
+            limit,
+            lambda after, size: client.contexts(prefix=prefix, after=after, limit=size),
+            lambda page: page.contexts,
+        )
     if as_json:
         print(json.dumps([context.model_dump(mode="json") for context in contexts], indent=2, ensure_ascii=False))
     elif contexts:

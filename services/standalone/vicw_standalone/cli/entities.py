@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import UTC
-from itertools import islice
 from typing import Annotated
 
 import typer
@@ -16,7 +15,7 @@ from vicw_shared.text import counted
 from vicw_shared.wire.entities import Entity, EntityRef, IdentityChange, MergedRef
 from vicw_shared.wire.items import MAX_PAGE
 from vicw_standalone.terminal.completion import contexts as complete_contexts
-from vicw_standalone.terminal.pages import pages
+from vicw_standalone.terminal.pages import first
 from vicw_standalone.terminal.server_client import UrlOption, server
 
 _PAGE = 500
@@ -47,9 +46,12 @@ def list_entities(
 ) -> None:
     """List the named nodes of a context: people, files, ideas, tags."""
     with server(url) as client:
-        size = min(limit, _PAGE)
-        found = pages(lambda after: client.entities(context, subtype=subtype, prefix=prefix, after=after, limit=size))
-        entities = list(islice((entity for page in found for entity in page.entities), limit))
+        entities = first(
+            limit,
+            lambda after, size: client.entities(context, subtype=subtype, prefix=prefix, after=after, limit=size),
+            lambda page: page.entities,
+            most=_PAGE,
+        )
     if as_json:
         print(json.dumps([entity.model_dump(mode="json") for entity in entities], indent=2))
         return

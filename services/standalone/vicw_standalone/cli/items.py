@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from itertools import islice
 from typing import Annotated, Any
 
 import typer
@@ -22,10 +21,9 @@ from vicw_shared.wire.items import ItemDetails
 from vicw_standalone.cli.retract import retract
 from vicw_standalone.terminal.completion import contexts as complete_contexts
 from vicw_standalone.terminal.item_lines import print_items
-from vicw_standalone.terminal.pages import pages
+from vicw_standalone.terminal.pages import first
 from vicw_standalone.terminal.server_client import UrlOption, server
 
-_PAGE = 200
 ItemArgument = Annotated[str, typer.Argument(help="Uid of the item; with --context also your id.", metavar="ID")]
 ContextOption = Annotated[
     str | None, typer.Option(help="Context of the item, if ID is your id.", autocompletion=complete_contexts)
@@ -70,11 +68,11 @@ def list_items(
         "order": order,
         "direction": "asc" if ascending else "desc",
         "include": "retired" if retired else None,
-        "limit": min(limit, _PAGE),
     }
     with server(url) as client:
-        found = pages(lambda cursor: client.items(**query, cursor=cursor))
-        items = list(islice((item for page in found for item in page.items), limit))
+        items = first(
+            limit, lambda cursor, size: client.items(**query, cursor=cursor, limit=size), lambda page: page.items
+        )
     if as_json:
         print(json.dumps([item.model_dump(mode="json") for item in items], indent=2, ensure_ascii=False))
         return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from itertools import islice
 from typing import Annotated, Any
 
 import typer
@@ -12,10 +11,8 @@ import typer
 from vicw_runtime.console import err
 from vicw_standalone.terminal.completion import contexts as complete_contexts
 from vicw_standalone.terminal.item_lines import print_items
-from vicw_standalone.terminal.pages import pages
+from vicw_standalone.terminal.pages import first
 from vicw_standalone.terminal.server_client import UrlOption, server
-
-_PAGE = 200
 
 
 def register(parent: typer.Typer) -> None:
@@ -44,11 +41,13 @@ def show_timeline(
         "since": since.replace(tzinfo=UTC) if since is not None else None,
         "until": until.replace(tzinfo=UTC) if until is not None else None,
         "direction": "desc" if descending else "asc",
-        "limit": min(limit, _PAGE),
     }
     with server(url) as client:
-        found = pages(lambda cursor: client.timeline(context, **query, cursor=cursor))
-        items = list(islice((item for page in found for item in page.items), limit))
+        items = first(
+            limit,
+            lambda cursor, size: client.timeline(context, **query, cursor=cursor, limit=size),
+            lambda page: page.items,
+        )
     if as_json:
         print(json.dumps([item.model_dump(mode="json") for item in items], indent=2, ensure_ascii=False))
     elif items:

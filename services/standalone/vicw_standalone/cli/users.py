@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import UTC
-from itertools import islice
 from typing import Annotated
 
 import typer
@@ -15,10 +14,8 @@ from vicw_runtime.console import err, harmless, out
 from vicw_shared.clock import format_minute
 from vicw_shared.wire.people import UserSummary
 from vicw_standalone.terminal.completion import contexts as complete_contexts
-from vicw_standalone.terminal.pages import pages
+from vicw_standalone.terminal.pages import first
 from vicw_standalone.terminal.server_client import UrlOption, server
-
-_PAGE = 200
 
 
 def register(parent: typer.Typer) -> None:
@@ -37,9 +34,11 @@ def list_users(
 ) -> None:
     """List users by id, then speakers without one, with what is stored of each. Needs a running server."""
     with server(url) as client:
-        size = min(limit, _PAGE)
-        found = pages(lambda after: client.users(prefix=prefix, context=context, after=after, limit=size))
-        users = list(islice((user for page in found for user in page.users), limit))
+        users = first(
+            limit,
+            lambda after, size: client.users(prefix=prefix, context=context, after=after, limit=size),
+            lambda page: page.users,
+        )
     if as_json:
         print(json.dumps([user.model_dump(mode="json") for user in users], indent=2, ensure_ascii=False))
     elif users:

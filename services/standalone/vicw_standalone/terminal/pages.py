@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Protocol
+
+_PAGE = 200
 
 
 class ListPage(Protocol):
@@ -23,3 +26,11 @@ def pages[P: ListPage](ask: Callable[[str | None], P]) -> Iterator[P]:
         yield page
         if (after := page.next) is None:
             return
+
+
+def first[P: ListPage, T](
+    limit: int, ask: Callable[[str | None, int], P], of: Callable[[P], Iterable[T]], *, most: int = _PAGE
+) -> list[T]:
+    """Return the first ``limit`` of what pages hold. ``ask`` gets where a page begins, and how many it may hold."""
+    size = min(limit, most)
+    return list(islice((one for page in pages(lambda after: ask(after, size)) for one in of(page)), limit))

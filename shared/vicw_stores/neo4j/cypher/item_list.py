@@ -97,15 +97,13 @@ def passing(condition: str, order: ItemOrder, *, among: bool, of_contexts: bool)
 @lru_cache(256)
 def context_parts(condition: str) -> str:
     """Return the counts of the items that are ``$listed`` by context, domain and label."""
-    hint = ", ".join(columns(ItemOrder.TOLD, of_context=False))
-    branches = " UNION ALL ".join(
-        f"MATCH (i:{label}) {seek('i', label, hint)} WHERE i.listed = $listed AND i.told_key IS NOT NULL "
-        f"AND i.arrival_key IS NOT NULL AND i.uid IS NOT NULL AND {condition} "
-        "RETURN i.context AS context, i.domain AS domain, labels(i)[0] AS label, i.told_key AS told, "
+    branches = _listed(
+        ItemOrder.TOLD,
+        f"i.told_key IS NOT NULL AND i.arrival_key IS NOT NULL AND i.uid IS NOT NULL AND {condition}",
+        "i.context AS context, i.domain AS domain, labels(i)[0] AS label, i.told_key AS told, "
         "COUNT { (i)-[:EVIDENCED_BY]->(:Chunk) } AS passages, "
         "reduce(sum = 0, size IN [(i)-[:EVIDENCED_BY]->(k:Chunk) | size(k.text)] | sum + size) AS chars, "
-        "COUNT { (i)-[:EVIDENCED_BY]->(k:Chunk) WHERE k.indexed } AS indexed"
-        for label in LABELS
+        "COUNT { (i)-[:EVIDENCED_BY]->(k:Chunk) WHERE k.indexed } AS indexed",
     )
     return (
         f"CALL () {{ {branches} }} RETURN context, domain, label, count(*) AS items, min(told) AS first, "
@@ -117,13 +115,11 @@ def context_parts(condition: str) -> str:
 @lru_cache(256)
 def speaker_parts(condition: str) -> str:
     """Return the counts of the items that are ``$listed`` by user, speaker and context."""
-    hint = ", ".join(columns(ItemOrder.TOLD, of_context=False))
-    branches = " UNION ALL ".join(
-        f"MATCH (i:{label}) {seek('i', label, hint)} WHERE i.listed = $listed AND i.told_key IS NOT NULL "
-        f"AND i.arrival_key IS NOT NULL AND i.uid IS NOT NULL AND {condition} "
-        "RETURN COLLECT { MATCH (i)-[:STATED_BY]->(t) WHERE t.kind = 'user' RETURN t.name ORDER BY t.name LIMIT 1 }[0] "
-        "AS user, i.speaker AS speaker, i.context AS context, i.told_key AS told"
-        for label in LABELS
+    branches = _listed(
+        ItemOrder.TOLD,
+        f"i.told_key IS NOT NULL AND i.arrival_key IS NOT NULL AND i.uid IS NOT NULL AND {condition}",
+        "COLLECT { MATCH (i)-[:STATED_BY]->(t) WHERE t.kind = 'user' RETURN t.name ORDER BY t.name LIMIT 1 }[0] "
+        "AS user, i.speaker AS speaker, i.context AS context, i.told_key AS told",
     )
     return (
         f"CALL () {{ {branches} }} WITH * WHERE user IS NOT NULL OR speaker IS NOT NULL RETURN user, speaker, context, "
@@ -134,10 +130,18 @@ def speaker_parts(condition: str) -> str:
 @lru_cache(256)
 def arrivals(condition: str) -> str:
     """Return the number of ``$listed`` items by the day of their arrival, in units of ``$day``, from ``$since`` on."""
-    hint = ", ".join(columns(ItemOrder.ARRIVAL, of_context=False))
-    branches = " UNION ALL ".join(
-        f"MATCH (i:{label}) {seek('i', label, hint)} WHERE i.listed = $listed AND i.created_at >= $since "
-        f"AND i.arrival_key IS NOT NULL AND i.uid IS NOT NULL AND {condition} RETURN i.created_at / $day AS day"
-        for label in LABELS
+    branches = _listed(
+        ItemOrder.ARRIVAL,
+        f"i.created_at >= $since AND i.arrival_key IS NOT NULL AND i.uid IS NOT NULL AND {condition}",
+        "i.created_at / $day AS day",
     )
     return f"CALL () {{ {branches} }} RETURN day, count(*) AS items ORDER BY day"
+
+
+def _listed(order: ItemOrder, where: str, returned: str) -> str:
+    """Return the reading of the items that are ``$listed``, of all labels, by the index of an order."""
+    names = ", ".join(columns(order, of_context=False))
+    return " UNION ALL ".join(
+        f"MATCH (i:{label}) {seek('i', label, names)} WHERE i.listed = $listed AND {where} RETURN {returned}"
+        for label in LABELS
+    )

@@ -188,8 +188,7 @@ class EntitySpread:
         """Return the visible Entity items that mention each thing."""
         leads = await self._question.leads(BRIDGES, entities, ("MENTIONS", Direction.IN), _MENTIONS)
         by_entity: dict[str, dict[str, WeightedNeighbour]] = {}
-        scope = self._question.scope
-        travels = scope.as_of is not None or scope.known_at is not None  # what is replaced now counted then
+        travels = self._question.scope.travels  # what is replaced now counted then
         for lead in leads:
             if lead.is_item and lead.label is Label.ENTITY and (lead.is_live or travels):
                 by_entity.setdefault(lead.origin, {})[lead.uid] = lead
