@@ -11,6 +11,7 @@ from vicw_shared.settings import (
     DreamSettings,
     EmbeddingSettings,
     EvictionSettings,
+    HookSettings,
     IngestSettings,
     LimitSettings,
     LlmSettings,
@@ -50,6 +51,7 @@ class StandaloneSettings:
     dream: DreamSettings = field(default_factory=DreamSettings)
     eviction: EvictionSettings = field(default_factory=EvictionSettings)
     resolve: ResolveSettings = field(default_factory=ResolveSettings)
+    hooks: HookSettings = field(default_factory=HookSettings)
 
     @classmethod
     def read(cls) -> StandaloneSettings:
@@ -71,6 +73,7 @@ class StandaloneSettings:
             DreamSettings(),
             EvictionSettings(),
             ResolveSettings(),
+            HookSettings(),
         )
 
     @property
