@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -46,6 +46,7 @@ from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 from vicw_shared.wire.sleep import CheckState, SleepState, SleepStep
 from vicw_shared.wire.stats import StoreStats
 from vicw_shared.wire.supersede import SupersedeRequest, SupersedeResponse
+from vicw_shared.wire.webhooks import DeadMessages, MadeWebhook, Replayed, WebhookList
 
 
 class AsyncVicwClient:
@@ -236,6 +237,26 @@ class AsyncVicwClient:
     async def revoke_key(self, key_id: str) -> Key:
         """Revoke a key; see `VicwClient.revoke_key`."""
         return await self._run(_protocol.revoke_key(key_id, self._retry))
+
+    async def webhooks(self) -> WebhookList:
+        """Return all webhooks of the tenant; see `VicwClient.webhooks`."""
+        return await self._run(_protocol.webhooks(self._retry, self._retrieve_base))
+
+    async def create_webhook(self, url: str, *, kinds: Sequence[str] = ()) -> MadeWebhook:
+        """Have events sent to an address; see `VicwClient.create_webhook`."""
+        return await self._run(_protocol.create_webhook({"url": url, "kinds": tuple(kinds)}, self._retrieve_base))
+
+    async def delete_webhook(self, webhook: str) -> None:
+        """Remove a webhook; see `VicwClient.delete_webhook`."""
+        await self._run(_protocol.delete_webhook(webhook, self._retrieve_base))
+
+    async def dead_messages(self, webhook: str) -> DeadMessages:
+        """Return what a receiver did not take; see `VicwClient.dead_messages`."""
+        return await self._run(_protocol.dead_messages(webhook, self._retry, self._retrieve_base))
+
+    async def replay(self, webhook: str, *messages: str) -> Replayed:
+        """Have dead messages sent again; see `VicwClient.replay`."""
+        return await self._run(_protocol.replay(webhook, messages, self._retrieve_base))
 
     async def ready(self) -> Readiness:
         """Return whether the server is ready; see `VicwClient.ready`."""

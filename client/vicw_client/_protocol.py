@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
@@ -49,6 +49,7 @@ from vicw_shared.wire.sleep import CheckState, SleepQuery, SleepState, SleepStep
 from vicw_shared.wire.stats import StatsQuery, StoreStats
 from vicw_shared.wire.supersede import SupersedeRequest, SupersedeResponse
 from vicw_shared.wire.timeline import TimelineQuery
+from vicw_shared.wire.webhooks import DeadMessages, MadeWebhook, NewWebhook, Replayed, WebhookList, WebhookReplay
 
 _POLL_FIRST_SECONDS = 0.1
 _POLL_LONGEST_SECONDS = 2.0
@@ -277,6 +278,36 @@ def create_key(fields: dict[str, Any]) -> Steps[MadeKey]:
 def revoke_key(key_id: str, retry: Retry) -> Steps[Key]:
     """Revoke a key."""
     return parse(Key, (yield from exchange(Send("DELETE", f"/keys/{quote(key_id, safe='')}"), retry)))
+
+
+def webhooks(retry: Retry, base: str) -> Steps[WebhookList]:
+    """Request the webhooks of the tenant."""
+    return parse(WebhookList, (yield from exchange(Send("GET", f"{base}/webhooks"), retry)))
+
+
+def create_webhook(fields: dict[str, Any], base: str) -> Steps[MadeWebhook]:
+    """Make a webhook. Not tried again: if the first answer was lost, that would be a second one."""
+    send = Send("POST", f"{base}/webhooks", body_of(NewWebhook, None, fields), JSON)
+    return parse(MadeWebhook, (yield from exchange(send, Retry(attempts=1))))
+
+
+def delete_webhook(webhook: str, base: str) -> Steps[None]:
+    """Remove a webhook. Not tried again: if the first answer was lost, it is removed."""
+    send = Send("DELETE", f"{base}/webhooks/{quote(webhook, safe='')}")
+    yield from exchange(send, Retry(attempts=1))
+
+
+def dead_messages(webhook: str, retry: Retry, base: str) -> Steps[DeadMessages]:
+    """Request the messages that a receiver did not take."""
+    send = Send("GET", f"{base}/webhooks/{quote(webhook, safe='')}/dead")
+    return parse(DeadMessages, (yield from exchange(send, retry)))
+
+
+def replay(webhook: str, messages: Sequence[str], base: str) -> Steps[Replayed]:
+    """Have dead messages sent again. Not tried again: they are no dead ones then."""
+    fields = {"messages": tuple(messages)} if messages else {}
+    send = Send("POST", f"{base}/webhooks/{quote(webhook, safe='')}/replay", body_of(WebhookReplay, None, fields), JSON)
+    return parse(Replayed, (yield from exchange(send, Retry(attempts=1))))
 
 
 def ready() -> Steps[Readiness]:

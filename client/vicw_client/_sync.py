@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -45,6 +45,7 @@ from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 from vicw_shared.wire.sleep import CheckState, SleepState, SleepStep
 from vicw_shared.wire.stats import StoreStats
 from vicw_shared.wire.supersede import SupersedeRequest, SupersedeResponse
+from vicw_shared.wire.webhooks import DeadMessages, MadeWebhook, Replayed, WebhookList
 
 
 class VicwClient:
@@ -295,6 +296,30 @@ class VicwClient:
     def revoke_key(self, key_id: str) -> Key:
         """Revoke a key. Raises NotFoundError if there is no valid one, ConflictError for the client's own."""
         return self._run(_protocol.revoke_key(key_id, self._retry))
+
+    def webhooks(self) -> WebhookList:
+        """Return all webhooks of the tenant, without their secrets. Needs a key with the right ``admin``."""
+        return self._run(_protocol.webhooks(self._retry, self._retrieve_base))
+
+    def create_webhook(self, url: str, *, kinds: Sequence[str] = ()) -> MadeWebhook:
+        """Have events of these kinds (none: all) sent to ``url``; only this answer shows the ``secret``.
+
+        Raises BadRequestError for an address that nothing is sent to, and without the rights ``admin`` and
+        ``retrieve``; ConflictError while webhooks are off.
+        """
+        return self._run(_protocol.create_webhook({"url": url, "kinds": tuple(kinds)}, self._retrieve_base))
+
+    def delete_webhook(self, webhook: str) -> None:
+        """Remove a webhook by its id, with what waits for it. Raises NotFoundError."""
+        self._run(_protocol.delete_webhook(webhook, self._retrieve_base))
+
+    def dead_messages(self, webhook: str) -> DeadMessages:
+        """Return what the receiver of a webhook did not take at any try. Raises NotFoundError."""
+        return self._run(_protocol.dead_messages(webhook, self._retry, self._retrieve_base))
+
+    def replay(self, webhook: str, *messages: str) -> Replayed:
+        """Have dead messages (none: all) sent again, and return how many. Raises NotFoundError."""
+        return self._run(_protocol.replay(webhook, messages, self._retrieve_base))
 
     def ready(self) -> Readiness:
         """Return whether the server is ready, and if not, why. A server that is down is not ready."""

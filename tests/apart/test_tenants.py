@@ -31,13 +31,29 @@ from support.api.tenant_isolation import (
     TIMELINE,
     UNDO,
     USERS,
+    WEBHOOKS,
     check_isolation,
     check_queue_fairness,
     endpoints,
 )
 from support.processes.platform import Platform
 
-READ = {RETRIEVE, FEEDBACK, ITEMS, ITEM, CONTEXTS, EVENTS, TIMELINE, USERS, PROFILE, STATS, SLEEP, CHECK, *GRAPH}
+READ = {
+    RETRIEVE,
+    FEEDBACK,
+    ITEMS,
+    ITEM,
+    CONTEXTS,
+    EVENTS,
+    TIMELINE,
+    USERS,
+    PROFILE,
+    STATS,
+    SLEEP,
+    CHECK,
+    *GRAPH,
+    *WEBHOOKS,
+}
 """The endpoints of the retrieval service."""
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]

@@ -43,7 +43,14 @@ def lives() -> Iterator[None]:
     yield
     for shared in [one for one in _SHARED if not one.running()]:
         _SHARED.remove(shared)
-        pytest.fail(f"the server ended with {shared.wait()}; its log:\n{shared.log[-3000:]}", pytrace=False)
+        pytest.fail(f"the server ended with {shared.wait()}; its log:\n{_last_words(shared.log)}", pytrace=False)
+
+
+def _last_words(log: str) -> str:
+    """The end of a log, or, of a crash in native code, what crashed: the stack of the thread that did comes first."""
+    before, fatal, stacks = log.rpartition("Fatal Python error")
+    current = stacks.find("Current thread")
+    return before[-1000:] + fatal + stacks[:200] + "\n" + stacks[current : current + 4000] if fatal else log[-3000:]
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from fastapi import FastAPI
 
 from vicw_retrieval.api import create_router
+from vicw_retrieval.webhooks.api import create_webhooks_router
 from vicw_retrieval.wiring import RetrievalWiring
 from vicw_runtime.platform.app import create_platform_app
 from vicw_runtime.upkeep.router import create_upkeep_router
@@ -18,6 +19,7 @@ def create_retrieval_app(wiring: RetrievalWiring) -> FastAPI:
         wiring,
         [
             lambda gate: create_router(lambda: wiring.ports, gate),
+            lambda gate: create_webhooks_router(lambda: wiring.webhooks, gate),
             lambda gate: create_upkeep_router(lambda: wiring.upkeep, gate),
         ],
         title="VICW retrieval",

@@ -18,6 +18,7 @@ from vicw_shared.settings import (
     RetrievalSettings,
     ServerSettings,
     SleepSettings,
+    WebhookSettings,
 )
 from vicw_shared.settings.variables import named_by_variable
 
@@ -37,6 +38,7 @@ class RetrievalServiceSettings:
     dream: DreamSettings
     eviction: EvictionSettings
     resolve: ResolveSettings
+    webhooks: WebhookSettings
 
     @classmethod
     def read(cls) -> RetrievalServiceSettings:
@@ -54,6 +56,7 @@ class RetrievalServiceSettings:
                 DreamSettings(),
                 EvictionSettings(),
                 ResolveSettings(),
+                WebhookSettings(),
             )
         schedules(settings, now())
         return settings

@@ -10,9 +10,12 @@ from vicw_retrieval.relevance.calibration import load_calibrations
 from vicw_retrieval.request.engines import CircuitBreaker
 from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_retrieval.settings import RetrievalServiceSettings
+from vicw_retrieval.webhooks.sender import WebhookSender
+from vicw_retrieval.webhooks.service import WebhookPorts
 from vicw_runtime.model_servers.http_reranker import HttpReranker, open_reranker
 from vicw_runtime.platform.wiring import PlatformWiring
 from vicw_runtime.upkeep.service import UpkeepPorts
+from vicw_runtime.webhooks.http_receiver import HttpWebhookReceiver
 
 
 class RetrievalWiring(PlatformWiring):
@@ -24,10 +27,12 @@ class RetrievalWiring(PlatformWiring):
         self.settings = settings
         self._outage = CircuitBreaker()
         self._uses = UsageCounter() if settings.retrieval.count_uses else None
+        self._receiver = HttpWebhookReceiver(settings.webhooks)
         self._reranker: HttpReranker | None = None
         self._calibrations = load_calibrations(settings.retrieval.relevance_file)
 
     async def _build(self) -> None:
+        self._stack.push_async_callback(self._receiver.close)
         if self.settings.rerank.enabled:
             self._reranker = open_reranker(self.settings.rerank)
             self._stack.push_async_callback(self._reranker.close)
@@ -37,6 +42,9 @@ class RetrievalWiring(PlatformWiring):
         await super().start()
         if self._uses is not None:
             start_background_task(self._uses.keep_flushing(self.engines.graph.uses), self._stack, "uses")
+        if self.settings.webhooks.enabled:
+            sender = WebhookSender(self.engines.graph.webhooks, lambda: self.ports, self._receiver)
+            start_background_task(sender.run(), self._stack, "webhooks")
 
     @property
     def ports(self) -> RetrievalPorts:
@@ -60,6 +68,11 @@ class RetrievalWiring(PlatformWiring):
             uses=self._uses,
             calibration=self._calibrations.of(index.model),
         )
+
+    @property
+    def webhooks(self) -> WebhookPorts:
+        """What makes and lists webhooks."""
+        return WebhookPorts(self.engines.graph.webhooks, self._receiver, self.settings.webhooks)
 
     @property
     def upkeep(self) -> UpkeepPorts:

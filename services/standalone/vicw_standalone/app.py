@@ -12,6 +12,7 @@ from fastapi import Depends, FastAPI
 from vicw_embedding.process.supervisor import EmbeddingProcess
 from vicw_ingest.api import create_router as ingest_router
 from vicw_retrieval.api import create_router as retrieval_router
+from vicw_retrieval.webhooks.api import create_webhooks_router
 from vicw_runtime.browser_guard import BrowserGuard
 from vicw_runtime.http import KeyGate, create_app
 from vicw_runtime.http.serve import serve_while_opening
@@ -91,6 +92,7 @@ def create_starting_app(standalone: Standalone) -> tuple[FastAPI, Callable[[], N
     opened = [Depends(standalone.gate.wait)]
     app.include_router(ingest_router(standalone.ingest_ports, gate), dependencies=opened)
     app.include_router(retrieval_router(standalone.retrieval_ports, gate), dependencies=opened)
+    app.include_router(create_webhooks_router(standalone.webhooks, gate), dependencies=opened)
     app.include_router(create_hooks_router(_hook_ports(standalone), gate), dependencies=opened)
     app.include_router(create_keys_router(lambda: standalone.keys, gate), dependencies=opened)
     app.include_router(create_upkeep_router(standalone.upkeep, gate), dependencies=opened)

@@ -24,6 +24,7 @@ from vicw_shared.settings import (
     SleepSettings,
     StorageSettings,
     TraceSettings,
+    WebhookSettings,
 )
 from vicw_shared.settings.variables import named_by_variable
 
@@ -51,6 +52,7 @@ class StandaloneSettings:
     dream: DreamSettings = field(default_factory=DreamSettings)
     eviction: EvictionSettings = field(default_factory=EvictionSettings)
     resolve: ResolveSettings = field(default_factory=ResolveSettings)
+    webhooks: WebhookSettings = field(default_factory=WebhookSettings)
     hooks: HookSettings = field(default_factory=HookSettings)
 
     @classmethod
@@ -73,6 +75,7 @@ class StandaloneSettings:
             DreamSettings(),
             EvictionSettings(),
             ResolveSettings(),
+            WebhookSettings(),
             HookSettings(),
         )
 

@@ -20,12 +20,15 @@ from vicw_ingest.llm_queue.requests import ExtractionBackend
 from vicw_ingest.llm_queue.service import PendingExtractor
 from vicw_ingest.pipeline import IngestPorts
 from vicw_retrieval.ports import RetrievalPorts
+from vicw_retrieval.webhooks.sender import WebhookSender
+from vicw_retrieval.webhooks.service import WebhookPorts
 from vicw_runtime.background_throttle import BackgroundThrottle, throttled
 from vicw_runtime.indexes import Index, Indexes, store_status
 from vicw_runtime.schedule.cron import Schedule
 from vicw_runtime.schedule.jobs import ScheduledJob, schedules
 from vicw_runtime.throttled_indexes import throttled_indexes
 from vicw_runtime.upkeep.service import UndoPorts, UpkeepPorts
+from vicw_runtime.webhooks.http_receiver import HttpWebhookReceiver
 from vicw_shared.clock import now
 from vicw_shared.errors import StorageFullError
 from vicw_shared.extensions import NOTHING_EXTRACTED, load_extractor, load_registries
@@ -77,6 +80,7 @@ class Standalone:
         self.registry = load_registries().edges
         self.embedders = Embedders(settings, *filter(None, embedders), process=process)
         self._stack = contextlib.AsyncExitStack()
+        self._receiver = HttpWebhookReceiver(settings.webhooks)
         self._throttle = BackgroundThrottle(settings.sleep.rest_factor)
         self._read_path = ReadPath(settings, self.registry)
         self.data_dir: DataDir
@@ -162,6 +166,7 @@ class Standalone:
         )
         self.expiry = Expiry(self.graph, self.registry, self.indexer)
         self._read_path.open(self._stack)
+        self._stack.push_async_callback(self._receiver.close)
         self._model = await open_language_model(self.settings.llm, self._stack)
         self.extractor = open_extractor(self.graph, self._model, self.registry, self.settings, self._stack)
         self._erasures = ErasureWorker(self.graph, self._erase_all, files=True)
@@ -222,7 +227,8 @@ class Standalone:
         """Start the indexer, the scheduled jobs and the rebuilding of a lost index, until ``close``."""
         if self._ingest.extractor is None:
             _log.info(NOTHING_EXTRACTED)
-        self._background.start()
+        sender = WebhookSender(self.graph.webhooks, self.retrieval_ports, self._receiver, holder="vicw serve")
+        self._background.start(sender if self.settings.webhooks.enabled else None)
 
     def _job_work(self) -> Iterator[Work]:
         from vicw_standalone import scheduled_jobs  # slow to import
@@ -248,6 +254,11 @@ class Standalone:
         return self._read_path.ports(
             self.graph, self.indexes, index, self._throttle, loading=loading, data_dir=self.data_dir
         )
+
+    def webhooks(self) -> WebhookPorts:
+        """Return what makes and lists webhooks. Raises UnavailableError until the stores are open."""
+        self.gate.require()
+        return WebhookPorts(self.graph.webhooks, self._receiver, self.settings.webhooks)
 
     async def probe_embedder(self) -> None:
         """Raise if the embedder does not answer, or still loads its model."""

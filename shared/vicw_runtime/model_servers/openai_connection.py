@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import json
 import random
 import socket
-import ssl
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import structlog
 
 from vicw_runtime.logs import REQUEST_ID_HEADER
+from vicw_runtime.model_servers.local_http import LocalHttp
+from vicw_runtime.model_servers.remote_http import RemoteHttp
 from vicw_shared.errors import (
     BrokenError,
     FieldProblem,
@@ -31,16 +31,12 @@ from vicw_shared.telemetry.engines import RETRIES
 from vicw_shared.telemetry.spans import trace_headers
 from vicw_shared.wire.host_names import is_loopback
 
-if TYPE_CHECKING:  # slow to import: the first request does it
+if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    import httpx
-
 MAX_BYTES = 2**22
 """Maximum size of an answer without vectors: a million tokens. The parsed answer takes some twenty times as much."""
-_REFUSAL_BYTES = 2**20
-"""Maximum bytes read of a refusal: the message quotes a few words, but some servers repeat the request around them."""
 _CONNECT_SECONDS = 5.0
 _FIRST_DELAY_SECONDS = 0.05
 _MAX_DELAY_SECONDS = 1.0
@@ -109,7 +105,7 @@ class OpenAIConnection:
         self._retry_seconds = retry_seconds
         self._on_loss = on_loss
         self._peer = peer
-        self._client: httpx.AsyncClient | None = None
+        self._ways: dict[str, LocalHttp | RemoteHttp] = {}
 
     async def send(
         self,
@@ -139,7 +135,7 @@ class OpenAIConnection:
                 while True:
                     base_url = self.base_url
                     try:
-                        return await self._try(method, base_url + path, content, sent, max_bytes)
+                        return await self._try(method, base_url, path, content, sent, max_bytes)
                     except _TransientError as passing:
                         self._on_loss(base_url)
                         if loop.time() + delay > last_try:
@@ -152,79 +148,62 @@ class OpenAIConnection:
 
     async def close(self) -> None:
         """Close connections. Safe to call twice."""
-        if self._client is not None:
-            await self._client.aclose()
+        for way in self._ways.values():
+            await way.close()
 
     async def _try(
-        self, method: str, url: str, content: bytes | None, headers: dict[str, str], max_bytes: int
+        self, method: str, base_url: str, path: str, content: bytes | None, headers: dict[str, str], max_bytes: int
     ) -> HttpAnswer:
-        import httpx
-
         try:
-            async with self._open().stream(method, url, content=content, headers=headers) as response:
-                answer = HttpAnswer(response.status_code, await _body(self._peer, response, max_bytes))
-        except (httpx.LocalProtocolError, httpx.UnsupportedProtocol, httpx.InvalidURL, ImportError, ValueError) as e:
-            # A key with a line break, an address that is none, a SOCKS proxy.
-            raise SettingsError(f"{e}. Look at {_variable_names(self._peer, 'URL', 'API_KEY')}") from e
-        except httpx.TransportError as error:
+            target, names, way = self._way(base_url, path)
+            answer = HttpAnswer(
+                *await way.send(method, target, {**names, **self._headers, **headers}, content, max_bytes)
+            )
+        except OSError as error:
             raise _TransientError(self._unreachable(error)) from error
-        except (httpx.HTTPError, RuntimeError) as error:  # RuntimeError: the client is closed
+        except RuntimeError as error:  # the client is closed, or the answer cannot be read
             raise self._unreachable(error) from error
-        if _is_good(answer.status):
-            return answer
-        failure = _failure(self._peer, answer)
-        if isinstance(failure, UnavailableError) and answer.status in _TRANSIENT_STATUSES:
-            raise _TransientError(failure)
-        raise failure
+        except ValueError as error:
+            raise SettingsError(f"{error}. Look at {_variable_names(self._peer, 'URL', 'API_KEY')}") from error
+        if not _is_good(answer.status):
+            failure = _failure(self._peer, answer)
+            if isinstance(failure, UnavailableError) and answer.status in _TRANSIENT_STATUSES:
+                raise _TransientError(failure)
+            raise failure
+        if len(answer.body) > max_bytes:
+            problem = f"an answer of {self._peer.label} is longer than {max_bytes} bytes"
+            names_of = _variable_names(self._peer, "URL", "MODEL")
+            raise BrokenError(self._peer.dependency, f"{problem}. Look at {names_of}")
+        return answer
 
-    def _is_here(self) -> bool:
-        """Return whether the server is on this machine."""
-        return self._uds is not None or is_loopback(urlsplit(self.base_url).hostname or "")
+    def _way(self, base_url: str, path: str) -> tuple[str, dict[str, str], LocalHttp | RemoteHttp]:
+        """Return what to request, the headers that name the server, and the client to do it with.
+
+        Raises ValueError for an address that is none.
+        """
+        parts = urlsplit(base_url)
+        is_here = self._uds is not None or is_loopback(parts.hostname or "")
+        is_local = is_here and parts.scheme == "http" and "@" not in parts.netloc
+        way = self._ways.get(base_url)
+        if way is None:
+            # No proxy leads back to this machine.
+            way = self._ways[base_url] = (
+                LocalHttp(parts.hostname or "", parts.port or 80, self._uds, connect_seconds=_CONNECT_SECONDS)
+                if is_local
+                else RemoteHttp(connect_seconds=_CONNECT_SECONDS, proxies=not is_here)
+            )
+        if is_local:
+            return quote(parts.path + path, safe="/%:"), {"Host": parts.netloc}, way
+        return base_url + path, {}, way
 
     def _unreachable(self, error: Exception) -> UnavailableError:
         kind = UnknownHostError if _is_unknown_host(error) else UnavailableError
         where = self._uds or urlsplit(self.base_url).netloc.rpartition("@")[2]
         return kind(self._peer.dependency, f"{where}: {str(error) or type(error).__name__}")
 
-    def _open(self) -> httpx.AsyncClient:
-        # Opened by the first call: a client belongs to the event loop in which it is used.
-        import httpx
-
-        if self._client is None:
-            if self._uds is not None:
-                way: dict[str, Any] = {"transport": httpx.AsyncHTTPTransport(uds=str(self._uds), verify=False)}
-            else:
-                way = {"verify": _authorities()}
-            self._client = httpx.AsyncClient(
-                **way,
-                headers=self._headers,
-                timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
-                trust_env=not self._is_here(),  # no proxy leads back to this machine
-            )
-        return self._client
-
-
-@functools.cache
-def _authorities() -> ssl.SSLContext:
-    """Return the system's authorities, an organisation's own among them; reading them takes 20 ms."""
-    return ssl.create_default_context()
-
 
 def _is_good(status: int) -> bool:
     return 200 <= status < 300
-
-
-async def _body(peer: Peer, response: httpx.Response, max_bytes: int) -> bytes:
-    """Return the body of an answer, or the beginning of a refusal's. Raises BrokenError if an answer is too long."""
-    body = bytearray()
-    async for part in response.aiter_bytes():
-        body += part
-        if not _is_good(response.status_code) and len(body) > _REFUSAL_BYTES:
-            break
-        if len(body) > max_bytes:
-            problem = f"an answer of {peer.label} is longer than {max_bytes} bytes"
-            raise BrokenError(peer.dependency, f"{problem}. Look at {_variable_names(peer, 'URL', 'MODEL')}")
-    return bytes(body)
 
 
 def _request_id() -> dict[str, str]:

@@ -70,6 +70,7 @@ from vicw_shared.ports.transaction import (
     Receipts,
 )
 from vicw_shared.ports.vectors import DomainCounts, Point, ScoreQuery, SparseVector, VectorHit, VectorQuery, VectorStore
+from vicw_shared.ports.webhooks import WebhookReceiver, Webhooks
 from vicw_shared.ports.words import StoredWords
 
 __all__ = [
@@ -167,6 +168,8 @@ __all__ = [
     "VectorHit",
     "VectorQuery",
     "VectorStore",
+    "WebhookReceiver",
+    "Webhooks",
     "WeightedNeighbour",
     "WorkQueue",
     "look_up",

@@ -26,6 +26,7 @@ from vicw_shared.ports.scope import Scope
 from vicw_shared.ports.sleep import SleepLog
 from vicw_shared.ports.term_counts import TermStatistics
 from vicw_shared.ports.transaction import Direction, GraphTransaction, Receipt
+from vicw_shared.ports.webhooks import Webhooks
 from vicw_shared.ports.words import StoredWords
 
 Spread = tuple[str, Direction]
@@ -247,4 +248,9 @@ class Store(GraphStore, Protocol):
     @property
     def words(self) -> StoredWords:
         """The version of the words of the full text, and their conversion."""
+        ...
+
+    @property
+    def webhooks(self) -> Webhooks:
+        """Receivers of events, and what they have yet to take."""
         ...

@@ -11,6 +11,7 @@ from vicw_shared.settings.concerns import (
     ServerSettings,
     SleepSettings,
     StorageSettings,
+    WebhookSettings,
     WorkerSettings,
 )
 from vicw_shared.settings.engines import Neo4jSettings, QdrantSettings, RedisSettings
@@ -49,5 +50,6 @@ __all__ = [
     "SleepSettings",
     "StorageSettings",
     "TraceSettings",
+    "WebhookSettings",
     "WorkerSettings",
 ]

@@ -358,6 +358,23 @@ class SleepSettings(BaseSettings):
         return timedelta(days=self.undo_days)
 
 
+class WebhookSettings(BaseSettings):
+    """Webhooks: requests to addresses of callers, with what happens to what is stored."""
+
+    model_config = config("VICW_WEBHOOKS_")
+
+    enabled: bool = Field(
+        False, description="Send webhooks, and take new ones. The service that answers /events sends them"
+    )
+    allow_private: bool = Field(
+        False,
+        description="Send also to loopback, link-local, private and other special addresses, which keys with the "
+        "right `admin` could reach so",
+    )
+    per_tenant: int = Field(10, gt=0, description="Webhooks that a tenant may have")
+    timeout_seconds: float = Field(10.0, gt=0, le=25, description="Time limit of one request to a receiver, in seconds")
+
+
 class LogSettings(BaseSettings):
     """Logs."""
 

@@ -31,6 +31,7 @@ CONCERNS: tuple[type[BaseSettings], ...] = (
     settings.EvictionSettings,
     settings.ResolveSettings,
     settings.MirrorSettings,
+    settings.WebhookSettings,
     settings.LogSettings,
     settings.MetricsSettings,
     settings.TraceSettings,

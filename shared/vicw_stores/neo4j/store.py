@@ -62,6 +62,7 @@ from vicw_stores.neo4j.term_statistics import read_frequencies
 from vicw_stores.neo4j.text import query_of
 from vicw_stores.neo4j.times import find_between, find_stated_between, find_stated_times
 from vicw_stores.neo4j.transaction import Neo4jTransaction
+from vicw_stores.neo4j.webhooks import Neo4jWebhooks
 from vicw_stores.term_counts import TermRecords
 
 
@@ -81,6 +82,7 @@ class Neo4jGraphStore(Neo4jScans):
         self.uses = Neo4jUses(database)
         self._term_records = TermRecords()
         self.words = Neo4jWords(database)
+        self.webhooks = Neo4jWebhooks(database)
 
     @classmethod
     async def open(

@@ -358,6 +358,16 @@ MIGRATIONS: tuple[str, ...] = (
     """,
     # 28: items by the values of their metadata, for filters that few of many items pass.
     "CREATE INDEX metadata_term_node ON metadata_term (term, node);",
+    # 29: webhooks; ``body`` is JSON with the messages that wait.
+    """
+    CREATE TABLE webhook (
+        id TEXT PRIMARY KEY,
+        tenant TEXT NOT NULL,
+        revision INTEGER NOT NULL,
+        body TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX webhook_of_tenant ON webhook (tenant, id);
+    """,
 )
 
 

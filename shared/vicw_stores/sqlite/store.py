@@ -65,6 +65,7 @@ from vicw_stores.sqlite.term_statistics import read_frequencies
 from vicw_stores.sqlite.times import read_between, read_stated_times
 from vicw_stores.sqlite.transaction import SqliteTransaction
 from vicw_stores.sqlite.uses import SqliteUses
+from vicw_stores.sqlite.webhooks import SqliteWebhooks
 from vicw_stores.sqlite.words import Domains
 from vicw_stores.term_counts import TermRecords
 
@@ -119,6 +120,7 @@ class SqliteGraphStore(SqliteScans):
         self.uses = SqliteUses(database, write)
         self._term_records = TermRecords()
         self.words = SqliteWords(database, write)
+        self.webhooks = SqliteWebhooks(database, write)
 
     async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:
         self._data_dir.require_room()

@@ -33,6 +33,8 @@ IDENTITY = {THINGS, CANDIDATES, MERGE, SPLIT, IDENTIFY, *OF_ONE_THING}
 FIND, WALK, FLOW = "POST /graph/find", "POST /graph/walk", "POST /graph/flow"
 OF_A_NODE = {f"POST /graph/{question}" for question in ("about", "person", "users", "merges", "history")}
 GRAPH = {FIND, WALK, FLOW, *OF_A_NODE}
+WEBHOOKS = {"GET /webhooks", "POST /webhooks", "DELETE /webhooks/{webhook}"}
+WEBHOOKS |= {"GET /webhooks/{webhook}/dead", "POST /webhooks/{webhook}/replay"}
 KEYS = {"GET /keys", "POST /keys", "DELETE /keys/{key}"}
 SLEEP, UNDO, CHECK = "GET /sleep", "POST /sleep/undo", "GET /check"
 READY, METRICS = "GET /readyz", "GET /metrics"
@@ -40,7 +42,8 @@ PROBES = ("GET /healthz", READY, METRICS)
 HOOKS = {"POST /hooks/claude-code", "POST /hooks/codex"}
 SESSION = "POST /hooks/session"
 """Hooks of agents, of `vicw serve` alone."""
-OPERATORS = {METRICS, SLEEP, UNDO, CHECK, *KEYS, *(f"POST /admin/{operation.name}" for operation in OPERATIONS)}
+OPERATORS = {METRICS, SLEEP, UNDO, CHECK, *KEYS, *WEBHOOKS}
+OPERATORS |= {f"POST /admin/{operation.name}" for operation in OPERATIONS}
 """What needs the right ``admin``, which these tenants' keys do not have."""
 ERASURE = {"POST /forget", "GET /forget/{erasure}", "GET /audit"}
 """Rights of their own, which these tenants' keys lack; the tests of ``test_forget_over_http.py`` have them."""

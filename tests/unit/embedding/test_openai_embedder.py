@@ -23,6 +23,7 @@ from structlog.testing import capture_logs
 
 from vicw_core.index.wrapper import WRAPPER_VERSION
 from vicw_runtime.logs import bind_request_id
+from vicw_runtime.model_servers import openai_connection
 from vicw_runtime.model_servers.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import (
     InvalidInputError,
@@ -36,6 +37,14 @@ from vicw_shared.errors import (
 from vicw_shared.ports.embedder import Embedder, Lane
 
 Handler = Callable[["Request"], web.Response]
+
+
+@pytest.fixture(params=["local", "remote"], autouse=True)
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Each test runs with the client for servers of this machine, and with that for all others."""
+    if request.param == "remote":
+        monkeypatch.setattr(openai_connection, "is_loopback", lambda _: False)
+    return str(request.param)
 
 
 @dataclass(frozen=True)
@@ -206,6 +215,7 @@ TRANSPORT_ERRORS: list[Exception] = [
 
 
 @pytest.mark.parametrize("trouble", TRANSPORT_ERRORS, ids=lambda trouble: type(trouble).__name__)
+@pytest.mark.parametrize("way", ["remote"], indirect=True)
 async def test_every_transport_error_becomes_unavailable(trouble: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     async def failing(*_: object, **__: object) -> None:
         raise trouble

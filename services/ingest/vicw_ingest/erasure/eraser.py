@@ -41,6 +41,7 @@ from vicw_ingest.erasure.transaction import ErasureTransaction
 from vicw_runtime.indexes import Indexes
 from vicw_shared.clock import now
 from vicw_shared.model import EdgeRegistry, Node
+from vicw_shared.model.webhooks import Webhook
 from vicw_shared.ports import (
     Direction,
     ErasurePart,
@@ -141,6 +142,7 @@ class Eraser:
             finder = FingerprintFinder(await fingerprints_of(self.graph.erasures, erasure))
             flows = merged_list(notes, FLOWS)
             await self._drop_steps(first.tenant, erased, flows, done, lambda text: bool(finder.find(text.encode())))
+        await self._clear_webhooks(first)
         if await self._is_pending(erasure):
             await self._seal(notes)
         await self.graph.erasures.count_erasure()
@@ -154,6 +156,19 @@ class Eraser:
         notes = await self.graph.erasures.erasures()
         for erasure in sorted({one.erasure for one in notes if {ITEMS, ERASED_UIDS} & one.body.keys()}):
             await self.run(erasure)
+
+    async def _clear_webhooks(self, first: ErasurePart) -> None:
+        """Drop the messages that wait, which may name what was erased, or the hooks of a whole tenant.
+
+        Each hook is written in any case: what a sender has read of it and of the events until now is out of date then.
+        """
+        for listed in await self.graph.webhooks.of_tenant(first.tenant):
+            hook: Webhook | None = listed
+            if first.body.get(ALL):
+                await self.graph.webhooks.remove(first.tenant, listed.id)
+                continue
+            while hook is not None and not await self.graph.webhooks.put(hook.without_messages()):
+                hook = await self.graph.webhooks.webhook(listed.id)
 
     async def _is_pending(self, erasure: str) -> bool:
         """Return whether an erasure is unfinished. Nodes that exist after its end were stored since."""

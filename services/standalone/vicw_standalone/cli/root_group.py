@@ -42,6 +42,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "vicw_standalone.cli.events",
         "Watch what is stored, changed and forgotten, until Ctrl-C. Needs a running server.",
     ),
+    "webhooks": (
+        "vicw_standalone.cli.webhooks",
+        "Have events sent to an address, and send again what it did not take. Needs a running server.",
+    ),
     "audit": (
         "vicw_standalone.cli.audit",
         "List who changed and erased how much, the latest first. Needs a running server.",

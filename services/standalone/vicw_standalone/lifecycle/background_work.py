@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from vicw_ingest.index.service import Indexer
     from vicw_ingest.llm_queue.service import PendingExtractor
     from vicw_retrieval.request.usage_counter import UsageCounter
+    from vicw_retrieval.webhooks.sender import WebhookSender
     from vicw_runtime.indexes import Index, Indexes
     from vicw_standalone.index_engines.edge import IndexFolders
     from vicw_standalone.lifecycle.job_runner import JobRunner
@@ -57,13 +58,15 @@ class BackgroundWork:
         self._erasures = erasures
         self._running = AsyncExitStack()
 
-    def start(self) -> None:
-        """Start all of it, until ``close``."""
+    def start(self, webhooks: WebhookSender | None) -> None:
+        """Start all of it, until ``close``. ``webhooks``: None if none are sent."""
         start_background_task(self._indexer.run(), self._running, "indexer")
         if self._uses is not None:
             start_background_task(self._uses.keep_flushing(self._graph.uses), self._running, "uses")
         if self._extractor is not None:
             start_background_task(self._extractor.run(), self._running, "extractor")
+        if webhooks is not None:
+            start_background_task(webhooks.run(), self._running, "webhooks")
         start_background_task(self._erasures.run(), self._running, "erasures")
         rebuilding = rebuild(self._graph, self._indexes, self._mark_compared)
         start_background_task(rebuilding, self._running, "rebuilding")

@@ -1,0 +1,1 @@
+"""Webhooks: the events of a tenant, sent to addresses that it names."""

@@ -1,0 +1,106 @@
+"""Endpoints of webhooks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fastapi import APIRouter, Request, Response, Security
+
+from vicw_retrieval.webhooks import service
+from vicw_retrieval.webhooks.service import WebhookPorts
+from vicw_runtime.http import Gate, bearer_scheme, caller_of, refusals, tenant_of
+from vicw_shared.errors import ForbiddenError
+from vicw_shared.model.keys import Right
+from vicw_shared.model.webhooks import Webhook
+from vicw_shared.wire.webhooks import (
+    DeadMessages,
+    ListedWebhook,
+    MadeWebhook,
+    NewWebhook,
+    Replayed,
+    WebhookList,
+    WebhookReplay,
+)
+
+
+def create_webhooks_router(ports: Callable[[], WebhookPorts], gate: Gate) -> APIRouter:
+    """Return the routes behind ``gate``. ``ports`` is called once per request.
+
+    The right is ``admin``, since requests of the server's are a matter of its operator, and ``retrieve`` for what
+    shows or sends events.
+    """
+    router = APIRouter(
+        prefix="/webhooks",
+        route_class=gate.route(Right.ADMIN),
+        tags=["webhooks"],
+        dependencies=[Security(bearer_scheme)],
+    )
+
+    @router.get("", responses=refusals(401, 403, 503), summary="List webhooks", operation_id="list_webhooks")
+    async def get_webhooks(http: Request) -> WebhookList:
+        hooks = await ports().store.of_tenant(tenant_of(http))
+        return WebhookList(webhooks=tuple(map(_shown, hooks)))
+
+    @router.post(
+        "",
+        status_code=201,
+        responses=refusals(401, 403, 409, 413, 422, 503, 507),
+        summary="Send events to an address",
+        operation_id="create_webhook",
+    )
+    async def post_webhook(request: NewWebhook, http: Request) -> MadeWebhook:
+        _require_reader(http)
+        hook = await service.make_webhook(ports(), tenant_of(http), request)
+        return MadeWebhook(secret=hook.secret, **_shown(hook).model_dump())
+
+    @router.delete(
+        "/{webhook}",
+        status_code=204,
+        responses=refusals(401, 403, 404, 422, 503, 507),
+        summary="Remove a webhook",
+        operation_id="delete_webhook",
+    )
+    async def delete_webhook(webhook: str, http: Request) -> Response:
+        await service.remove_webhook(ports(), tenant_of(http), webhook)
+        return Response(status_code=204)
+
+    @router.get(
+        "/{webhook}/dead",
+        responses=refusals(401, 403, 404, 422, 503),
+        summary="List what a receiver did not take",
+        operation_id="list_dead_messages",
+    )
+    async def get_dead(webhook: str, http: Request) -> DeadMessages:
+        _require_reader(http)
+        return DeadMessages(messages=tuple(await service.dead_messages(ports(), tenant_of(http), webhook)))
+
+    @router.post(
+        "/{webhook}/replay",
+        responses=refusals(401, 403, 404, 413, 422, 429, 503, 507),
+        summary="Send again what a receiver did not take",
+        operation_id="replay_dead_messages",
+    )
+    async def post_replay(webhook: str, request: WebhookReplay, http: Request) -> Replayed:
+        _require_reader(http)
+        return Replayed(count=await service.replay(ports(), tenant_of(http), webhook, request.messages))
+
+    return router
+
+
+def _require_reader(http: Request) -> None:
+    if Right.RETRIEVE not in caller_of(http).rights:
+        raise ForbiddenError("Events tell of what is stored: this needs a key with the right retrieve, too")
+
+
+def _shown(hook: Webhook) -> ListedWebhook:
+    waiting = hook.waiting
+    return ListedWebhook(
+        id=hook.id,
+        url=hook.url,
+        kinds=hook.kinds,
+        created_at=hook.created_at,
+        told_until=hook.mark,
+        waiting=len(waiting),
+        dead=len(hook.dead),
+        error=next((one.error for one in hook.messages if one.error), ""),
+    )

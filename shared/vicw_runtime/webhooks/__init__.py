@@ -1,0 +1,1 @@
+"""The client of webhooks: signed requests to addresses that callers name."""

@@ -1,0 +1,88 @@
+"""``/webhooks``: receivers of the events of a tenant."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
+from pydantic.config import JsonDict
+
+from vicw_shared.wire.base import Message, RawText, Timestamp
+from vicw_shared.wire.events import Event
+
+_EXAMPLE: JsonDict = {"url": "https://app.example.org/memory", "kinds": ["stored", "forget"]}
+Kind = Annotated[str, Field(pattern=r"^[a-z][a-z_/-]{0,39}$")]
+
+
+class NewWebhook(Message):
+    """A receiver to send events to."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+
+    url: Annotated[RawText, Field(min_length=1, max_length=2000)] = Field(
+        description="Address of the receiver, with http or https, on a public address of the network"
+    )
+    kinds: Annotated[tuple[Kind, ...], Field(max_length=40)] = Field((), description="Kinds of events; empty: all")
+
+
+class ListedWebhook(Message):
+    """A webhook without its secret."""
+
+    id: str
+    url: str
+    kinds: tuple[str, ...]
+    created_at: Timestamp
+    told_until: Timestamp = Field(description="Time of the last event of which a message was made")
+    waiting: int = Field(description="Messages that are not delivered yet, and still tried")
+    dead: int = Field(description="Messages of which all tries failed")
+    error: str = Field("", description="How the last try of the oldest of these messages failed")
+
+
+class MadeWebhook(ListedWebhook):
+    """A new webhook. ``secret`` signs what is sent; it is shown once."""
+
+    secret: str = Field(repr=False)
+
+
+class WebhookList(Message):
+    """All webhooks of the tenant."""
+
+    webhooks: tuple[ListedWebhook, ...]
+
+
+class DeadMessage(Message):
+    """A message of which all tries failed. ``id`` is its header ``webhook-id``."""
+
+    id: str
+    since: Timestamp = Field(description="Time of its first event")
+    tries: int
+    error: str
+    events: tuple[Event, ...]
+
+
+class DeadMessages(Message):
+    """The messages of a webhook that are not tried any more, the oldest first."""
+
+    messages: tuple[DeadMessage, ...]
+
+
+class WebhookReplay(Message):
+    """Dead messages to send again."""
+
+    messages: Annotated[tuple[str, ...], Field(max_length=100)] | None = Field(
+        None, description="Their ids; null: all of the webhook"
+    )
+
+
+class Replayed(Message):
+    """How many messages are sent again."""
+
+    count: int
+
+
+class WebhookPayload(Message):
+    """Body of a request to a receiver."""
+
+    type: str = "events"
+    timestamp: Timestamp = Field(description="When the message was made")
+    data: tuple[Event, ...]
