@@ -25,7 +25,9 @@ def variables_of(concern: type[BaseSettings]) -> frozenset[str]:
     }
 
 
-VARIABLES = frozenset({"VICW_URL", "VICW_RETRIEVE_URL", "VICW_API_KEY"}).union(*map(variables_of, CONCERNS))
+VARIABLES = frozenset({"VICW_URL", "VICW_RETRIEVE_URL", "VICW_API_KEY", "VICW_CONTEXT"}).union(
+    *map(variables_of, CONCERNS)
+)
 """All variables that the services and the client read from the environment."""
 
 
