@@ -11,7 +11,7 @@ import pytest
 
 from support.clients.conversation import Conversation, ids, is_marked, turn
 from support.clients.served import serve
-from support.data.everyday_changes import CHANGES, FILLERS, MORE_CHANGES, STAYS
+from support.data.everyday_changes import CHANGES, FILLERS, MORE_CHANGES, OF_ANOTHER, STAYS
 from support.models.minilm_embedder import MiniLmEmbedder
 from support.stores.memory import settings_for
 from vicw_standalone.app import create_standalone_app
@@ -69,6 +69,13 @@ async def test_what_is_told_later_of_something_else_does_not_come_first(store: P
     first = [case for case, answer in zip(CHANGES, answers, strict=True) if ids(answer)[0] != "old"]
     assert len(first) <= 1, first
     assert not any(map(is_marked, answers))
+
+
+async def test_what_is_told_later_of_another_does_not_come_first(store: Path) -> None:
+    async with open_server(store) as talk:
+        answers = await talk.ask_each(OF_ANOTHER, FILLERS)
+    both = zip(OF_ANOTHER, answers, strict=True)
+    assert [case for case, answer in both if ids(answer)[0] != "old"] == []
 
 
 async def test_of_several_later_statements_the_latest_is_first_and_brings_the_earlier_along(store: Path) -> None:

@@ -108,5 +108,17 @@ STAYS: tuple[tuple[str, str, str], ...] = (
     ("I wear size 42 in boots.", "I wear size 41 in sandals.", "Which size do I wear?"),
     ("If I win, I live in Capri.", "I live in Hamm.", "Where do I live?"),
 )
+
+OF_ANOTHER: tuple[tuple[str, str, str], ...] = (
+    ("I live in Tartu.", "My sister lives in Parma.", "Where do I live?"),
+    ("I drink cocoa.", "My husband drinks beer.", "What do I drink?"),
+    ("I like oat biscuits.", "My favourite bakery sells ginger biscuits.", "Which biscuits do I like?"),
+    ("I drive a van.", "My neighbour drives a tractor.", "What do I drive?"),
+    ("I play the oboe.", "My daughter plays the harp.", "Which instrument do I play?"),
+    ("My brother lives in Cork.", "I moved to Namur.", "Where does my brother live?"),
+    ("My mother works at the mill.", "My father works at the port.", "Where does my mother work?"),
+    ("I live in Tartu.", "Nadia lives in Faro.", "Where do I live?"),
+)
+"""Two statements of one speaker about two: the first answers, though the second was told later."""
 # fmt: on
 FILLERS = ("It rained the whole afternoon.", "I watched a long film about whales.")

@@ -16,6 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from vicw_core.language.statement_subject import is_of_another
 from vicw_core.language.statement_words import (
     is_correction,
     is_plain,
@@ -102,7 +103,8 @@ async def prefer_later(
     statements = _Statements(texts, unit, {key: cosines.get(passage, -1.0) for key, passage in passages.items()})
     named = named_things(question.text)
     steps = min(_STEPS, max(1, limit - 1))  # the best one stays a result, if there is place for two
-    chain = _chain(best, compared, told, statements, wanted, named, steps) if in_order_wanted else [best]
+    asked = (question.text, named)
+    chain = _chain(best, compared, told, statements, wanted, asked, steps) if in_order_wanted else [best]
     pairs = [StatementPair(min(two, key=_time), max(two, key=_time)) for two in pairwise(chain)]
     for one in corrections:
         meant = _corrected(one, told, statements)
@@ -153,19 +155,24 @@ def _chain(
     told: Sequence[Candidate],
     statements: _Statements,
     want: TimeWanted,
-    named: Set[str],
+    asked: tuple[str, Set[str]],
     steps: int,
 ) -> list[Candidate]:
-    """Return the best one and what comes before it, in their new order; all have what is ``named`` in the best one."""
+    """Return the best one and what comes before it, in their new order.
+
+    ``asked`` is the question, and what it names: all have of that what the best one has.
+    """
     texts = statements.texts
-    asked = statements.words(best) & named
+    query, named = asked
+    wanted = statements.words(best) & named
     movable = [
         one
         for one in told
         if is_plain(texts[one.key], 2)
         and not (is_unsure(texts[one.key]) or is_aside(texts[one.key]))
         and want.may_move(_time(one))
-        and asked <= statements.words(one)
+        and wanted <= statements.words(one)
+        and not is_of_another(texts[one.key], texts[best.key], query)
     ]
     chain = [best]
     while len(chain) <= steps:
