@@ -7,8 +7,10 @@ from importlib.metadata import version
 from fastapi import FastAPI
 
 from vicw_retrieval.api import create_router
+from vicw_retrieval.mcp.reader import RetrievalReader
 from vicw_retrieval.webhooks.api import create_webhooks_router
 from vicw_retrieval.wiring import RetrievalWiring
+from vicw_runtime.mcp.port import McpPorts
 from vicw_runtime.platform.app import create_platform_app
 from vicw_runtime.upkeep.router import create_upkeep_router
 
@@ -28,4 +30,8 @@ def create_retrieval_app(wiring: RetrievalWiring) -> FastAPI:
         version=version("vicw"),
         server=wiring.settings.server,
         limits=wiring.settings.limits,
+        mcp=McpPorts(
+            lambda caller: RetrievalReader(wiring.ports, caller.tenant),
+            lambda _, authorization: wiring.writers.of(authorization),
+        ),
     )

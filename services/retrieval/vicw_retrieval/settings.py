@@ -13,6 +13,7 @@ from vicw_shared.settings import (
     EvictionSettings,
     LimitSettings,
     LogSettings,
+    McpSettings,
     RerankSettings,
     ResolveSettings,
     RetrievalSettings,
@@ -38,6 +39,7 @@ class RetrievalServiceSettings:
     dream: DreamSettings
     eviction: EvictionSettings
     resolve: ResolveSettings
+    mcp: McpSettings
     webhooks: WebhookSettings
 
     @classmethod
@@ -56,6 +58,7 @@ class RetrievalServiceSettings:
                 DreamSettings(),
                 EvictionSettings(),
                 ResolveSettings(),
+                McpSettings(),
                 WebhookSettings(),
             )
         schedules(settings, now())

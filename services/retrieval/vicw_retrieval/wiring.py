@@ -12,6 +12,7 @@ from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_retrieval.settings import RetrievalServiceSettings
 from vicw_retrieval.webhooks.sender import WebhookSender
 from vicw_retrieval.webhooks.service import WebhookPorts
+from vicw_runtime.mcp.http_writer import HttpWriters
 from vicw_runtime.model_servers.http_reranker import HttpReranker, open_reranker
 from vicw_runtime.platform.wiring import PlatformWiring
 from vicw_runtime.upkeep.service import UpkeepPorts
@@ -30,12 +31,14 @@ class RetrievalWiring(PlatformWiring):
         self._receiver = HttpWebhookReceiver(settings.webhooks)
         self._reranker: HttpReranker | None = None
         self._calibrations = load_calibrations(settings.retrieval.relevance_file)
+        self.writers = HttpWriters(settings.mcp)
 
     async def _build(self) -> None:
         self._stack.push_async_callback(self._receiver.close)
         if self.settings.rerank.enabled:
             self._reranker = open_reranker(self.settings.rerank)
             self._stack.push_async_callback(self._reranker.close)
+        self._stack.push_async_callback(self.writers.close)
 
     async def start(self) -> None:
         """Start the background tasks of the service; ``close`` ends them."""

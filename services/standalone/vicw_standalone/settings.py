@@ -11,7 +11,6 @@ from vicw_shared.settings import (
     DreamSettings,
     EmbeddingSettings,
     EvictionSettings,
-    HookSettings,
     IngestSettings,
     LimitSettings,
     LlmSettings,
@@ -53,7 +52,6 @@ class StandaloneSettings:
     eviction: EvictionSettings = field(default_factory=EvictionSettings)
     resolve: ResolveSettings = field(default_factory=ResolveSettings)
     webhooks: WebhookSettings = field(default_factory=WebhookSettings)
-    hooks: HookSettings = field(default_factory=HookSettings)
 
     @classmethod
     def read(cls) -> StandaloneSettings:
@@ -76,7 +74,6 @@ class StandaloneSettings:
             EvictionSettings(),
             ResolveSettings(),
             WebhookSettings(),
-            HookSettings(),
         )
 
     @property

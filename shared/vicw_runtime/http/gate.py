@@ -58,6 +58,15 @@ class Caller:
                 "user, with its --data-dir instead of --url"
             )
 
+    def require(self, right: Right) -> None:
+        """Raise ForbiddenError unless it has ``right``."""
+        if right not in self.rights:
+            REFUSED.labels("right").inc()
+            raise ForbiddenError(
+                f"This key does not have the right `{right}`. Ask with one that has: `vicw keys create "
+                f"--tenant {shlex.quote(self.tenant)} --right {right}` makes one"
+            )
+
 
 class Gate(ABC):
     """Admits or refuses requests. Unless it is ``required``, a request without a key is admitted, too."""
@@ -79,12 +88,8 @@ class Gate(ABC):
         caller = await self.identify(request)
         if owner:
             caller.require_owner()
-        if right is not None and right not in caller.rights:
-            REFUSED.labels("right").inc()
-            raise ForbiddenError(
-                f"This key does not have the right `{right}`. Ask with one that has: `vicw keys create "
-                f"--tenant {shlex.quote(caller.tenant)} --right {right}` makes one"
-            )
+        if right is not None:
+            caller.require(right)
         return caller
 
     def route(self, right: Right | None, *, owner: bool = False) -> type[StrictRoute]:

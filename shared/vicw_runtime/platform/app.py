@@ -10,6 +10,8 @@ from fastapi import APIRouter, FastAPI
 
 from vicw_runtime.browser_guard import BrowserGuard
 from vicw_runtime.http import Gate, KeyGate, Probe, create_app
+from vicw_runtime.mcp.endpoint import McpEndpoint
+from vicw_runtime.mcp.port import McpPorts
 from vicw_runtime.platform.engines import PROBED
 from vicw_runtime.platform.wiring import PlatformWiring
 from vicw_shared.settings import LimitSettings, ServerSettings
@@ -26,10 +28,11 @@ def create_platform_app(
     server: ServerSettings,
     limits: LimitSettings,
     optional: Mapping[str, Probe] | None = None,
+    mcp: McpPorts | None = None,
 ) -> FastAPI:
     """Return the application with the routes of ``routers``; it starts and closes ``wiring``, which is open already.
 
-    ``optional`` are probes of dependencies that the service can do without.
+    ``optional`` are probes of dependencies that the service can do without. ``mcp``: it has a door for agents, too.
     """
 
     @asynccontextmanager
@@ -38,6 +41,8 @@ def create_platform_app(
         try:
             yield
         finally:
+            if agents is not None:
+                await agents.close()
             await wiring.close()
 
     async def probe(name: str) -> None:
@@ -61,6 +66,9 @@ def create_platform_app(
     )
     for router in routers:
         app.include_router(router(gate))
+    agents = McpEndpoint(mcp, gate, limits.body_bytes) if mcp is not None else None
+    if agents is not None:
+        agents.mount(app)
     return app
 
 

@@ -1,6 +1,5 @@
 """Settings: one frozen class per concern, each read once, in wiring, from ``VICW_…`` variables."""
 
-from vicw_shared.settings.agent_hooks import HookSettings
 from vicw_shared.settings.concerns import (
     MAX_POLL_SECONDS,
     EmbeddingSettings,
@@ -15,6 +14,7 @@ from vicw_shared.settings.concerns import (
     WorkerSettings,
 )
 from vicw_shared.settings.engines import Neo4jSettings, QdrantSettings, RedisSettings
+from vicw_shared.settings.mcp import McpSettings
 from vicw_shared.settings.model_servers import LlmSettings, RerankSettings
 from vicw_shared.settings.retrieval import RetrievalSettings
 from vicw_shared.settings.sleep_cycle import (
@@ -32,11 +32,11 @@ __all__ = [
     "DreamSettings",
     "EmbeddingSettings",
     "EvictionSettings",
-    "HookSettings",
     "IngestSettings",
     "LimitSettings",
     "LlmSettings",
     "LogSettings",
+    "McpSettings",
     "MetricsSettings",
     "MirrorSettings",
     "Neo4jSettings",

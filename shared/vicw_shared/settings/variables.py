@@ -25,9 +25,8 @@ def variables_of(concern: type[BaseSettings]) -> frozenset[str]:
     }
 
 
-VARIABLES = frozenset({"VICW_URL", "VICW_RETRIEVE_URL", "VICW_API_KEY", "VICW_CONTEXT"}).union(
-    *map(variables_of, CONCERNS)
-)
+_OF_CLIENTS = {"VICW_URL", "VICW_RETRIEVE_URL", "VICW_CONTEXT", "VICW_API_KEY"}
+VARIABLES = frozenset(_OF_CLIENTS).union(*map(variables_of, CONCERNS))
 """All variables that the services and the client read from the environment."""
 
 

@@ -19,7 +19,7 @@ DOMAIN_HEADING = "In {domain}:"
 """Line before the results of a domain of which the ambiguous line tells."""
 PENDING_LINE = "Some memories are not indexed yet and may be missing here."
 _PLACEHOLDERS = frozenset(
-    {"rank", "head", "id", "speaker", "date", "context", "domain", "flow", "kind", "name", "text"}
+    {"rank", "head", "id", "address", "speaker", "date", "context", "domain", "flow", "kind", "name", "text"}
 )
 PLACE = re.compile(r"\{(\w+)\}")
 """A placeholder in a template: a word in braces."""
@@ -49,7 +49,8 @@ class Template(Message):
     result: Prose | None = Field(
         None,
         description="One result; must have {text}, may have {rank}, {head} (its metadata in one line), {id}, "
-        "{speaker}, {date}, {context}, {domain}, {flow}, {kind}, {name}; null: [{rank}] {head}, then {text} below",
+        "{address} (its id, else its uid), {speaker}, {date}, {context}, {domain}, {flow}, {kind}, {name}; "
+        "null: [{rank}] {head}, then {text} below",
     )
 
     @field_validator("whole")

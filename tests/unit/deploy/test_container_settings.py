@@ -39,7 +39,11 @@ OF_THE_ENGINES = {
     *("VICW_REDIS_URL", "VICW_REDIS_PASSWORD", "VICW_REDIS_PASSWORD_FILE"),
 }
 OF_THE_EMBEDDER = {"VICW_MAX_BODY_BYTES", "VICW_MAX_BODIES_BYTES"}
-OWN_LINES = {"embedding": set(OF_THE_EMBEDDER), "embedding-next": OF_THE_EMBEDDER | {"VICW_EMBEDDING_MODEL"}}
+OWN_LINES = {
+    "embedding": set(OF_THE_EMBEDDER),
+    "embedding-next": OF_THE_EMBEDDER | {"VICW_EMBEDDING_MODEL"},
+    "retrieval": OF_THE_ENGINES | {"VICW_EMBEDDING_MODEL", "VICW_MCP_INGEST_URL"},
+}
 """What the container has a value of its own for, beside what its place demands."""
 
 type Services = dict[str, dict[str, Any]]

@@ -155,6 +155,7 @@ def write_result(template: str, result: Result, zone: tzinfo = UTC, guard: Guard
     values = {
         "rank": str(result.rank),
         "id": result.id or result.source or result.uid,
+        "address": result.id or result.uid,
         "speaker": result.speaker or "",
         "date": format_minute(result.timestamp, zone),
         "context": result.context,

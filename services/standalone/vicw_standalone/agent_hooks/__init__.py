@@ -1,1 +1,0 @@
-"""Hooks of coding agents: recall by itself, and offloading of their transcripts."""

@@ -1,0 +1,45 @@
+"""``vicw mcp``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import quote
+
+import typer
+
+from vicw_standalone.mcp.bridge import StdioBridge
+from vicw_standalone.mcp.server_finder import ServerFinder
+from vicw_standalone.terminal.project_context import project_context
+
+
+def register(parent: typer.Typer) -> None:
+    """Add the subcommand."""
+    parent.command("mcp")(mcp)
+
+
+def mcp(
+    context: Annotated[
+        str | None,
+        typer.Option(
+            help="Context of the memory. \\[default: VICW_CONTEXT, or the Git checkout of the working directory]"
+        ),
+    ] = None,
+    url: Annotated[
+        str | None,
+        typer.Option(help="Address of the server. \\[default: VICW_URL, or the server of the data directory]"),
+    ] = None,
+    start: Annotated[bool, typer.Option(help="Start a server if none runs; it goes on running.")] = True,
+) -> None:
+    """Connect an agent: an MCP server on standard input and output.
+
+    It passes on what the agent sends to the running server, and opens no store itself, so any number of agents may
+    share one memory. A key for a server that requires one is taken from VICW_API_KEY.
+    """
+    scope = context or os.environ.get("VICW_CONTEXT") or project_context(Path.cwd())
+    headers = {"VICW-Context": quote(scope, safe="")} if scope else {}
+    if key := os.environ.get("VICW_API_KEY", "").strip():
+        headers["Authorization"] = f"Bearer {key}"
+    StdioBridge(ServerFinder(url, may_start=start), headers, sys.stdout.buffer).run(sys.stdin.buffer)

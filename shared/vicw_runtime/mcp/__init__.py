@@ -1,0 +1,1 @@
+"""How an agent reaches a memory: the MCP server, a door to the same use cases as the HTTP API."""
