@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 USER, ASSISTANT = "user", "assistant"
+CLAUDE_CODE, CODEX = "claude-code", "codex"
 OFF_MARKER = "#vicw-off"
 """A prompt with this word is not answered with memories, and neither it nor its answer is stored."""
 FENCE_TAG = "vicw-memory"
@@ -48,7 +49,8 @@ class TranscriptReader:
     """Reads a transcript that grows: each ``read`` goes on where the last one has ended.
 
     ``offset`` is the byte, and ``line`` the number of lines, up to which all is read; ``unread`` are the lines of the
-    last ``read`` that could not be, each with the reason.
+    last ``read`` that could not be, each with the reason. ``agent``, ``folder`` and ``own_session`` are what the lines
+    say of the agent, its folder and its session; None until one does.
     """
 
     session: str
@@ -56,6 +58,9 @@ class TranscriptReader:
     line: int = 0
     unread: list[tuple[int, str]] = field(default_factory=list)
     is_known: bool = False
+    agent: str | None = None
+    folder: str | None = None
+    own_session: str | None = None
     _is_muted: bool = False
 
     def read(self, file: BinaryIO) -> Iterator[TranscriptTurn]:
@@ -90,6 +95,11 @@ class TranscriptReader:
         number, reason = self.unread[0]
         return f"{len(self.unread)} lines of the transcript could not be read: line {number} {reason}"
 
+    def _identify(self, agent: str, folder: object, session: object) -> None:
+        self.agent = agent
+        self.folder = self.folder or (folder if isinstance(folder, str) else None)
+        self.own_session = self.own_session or (session if isinstance(session, str) else None)
+
     def _next(self, offset: int, reason: str = "") -> None:
         self.offset = offset
         self.line += 1
@@ -109,10 +119,14 @@ class TranscriptReader:
         kind = line.get("type")
         if kind in _CODEX_LINES and isinstance(line.get("payload"), dict):
             self.is_known = True
-            said = _codex(line["payload"], kind)
+            payload = line["payload"]
+            if kind == "session_meta":
+                self._identify(CODEX, payload.get("cwd"), payload.get("id"))
+            said = _codex(payload, kind)
         elif kind in (USER, ASSISTANT):
             said = _claude_code(line, kind)
             self.is_known = True
+            self._identify(CLAUDE_CODE, line.get("cwd"), line.get("sessionId"))
         else:
             return None
         if said is None:
@@ -125,7 +139,7 @@ class TranscriptReader:
             return None
         own, time = line.get("uuid"), line.get("timestamp")
         return TranscriptTurn(
-            id=own if isinstance(own, str) and own else f"{self.session}:{self.line + 1}",
+            id=own if isinstance(own, str) and own else f"{self.own_session or self.session}:{self.line + 1}",
             speaker=speaker,
             text=text,
             timestamp=time if isinstance(time, str) else None,

@@ -80,7 +80,7 @@ def test_the_words_of_a_codex_session_are_read_with_ids_that_stay() -> None:
             {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "It is 8080."}]},
         ),
     )
-    expected = [("s1:3", "user", "Which port?"), ("s1:6", "assistant", "It is 8080.")]
+    expected = [("c1:3", "user", "Which port?"), ("c1:6", "assistant", "It is 8080.")]
     assert read(data) == expected
     assert read(data + lines(codex("compacted", {"message": "a summary"}))) == expected
 
