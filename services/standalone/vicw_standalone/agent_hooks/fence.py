@@ -19,7 +19,7 @@ _GUARD = guard_of(Template(whole=_WHOLE))
 
 
 @dataclass(frozen=True, slots=True)
-class RecalledMemory:
+class ShownMemory:
     """A memory to show: an item, or the best passage of it."""
 
     uid: str
@@ -35,7 +35,7 @@ class RecalledMemory:
         return self.uid, hashlib.sha256(" ".join(self.text.split()).encode()).hexdigest()
 
 
-def write_memories(memories: Sequence[RecalledMemory], chars: int) -> tuple[str, list[RecalledMemory]]:
+def write_memories(memories: Sequence[ShownMemory], chars: int) -> tuple[str, list[ShownMemory]]:
     """Return the fenced text of at most ``chars`` characters, and the memories that are in it, in order.
 
     A memory that has no room is left out, but the first is cut. The empty text without any, or without room for one.
@@ -43,7 +43,7 @@ def write_memories(memories: Sequence[RecalledMemory], chars: int) -> tuple[str,
     meter = TextMeter(chars)
     room = chars - len(_WHOLE.replace("{results}", ""))
     lines: list[str] = []
-    shown: list[RecalledMemory] = []
+    shown: list[ShownMemory] = []
     for memory in memories:
         block = _block(memory)
         if not lines:
@@ -55,7 +55,7 @@ def write_memories(memories: Sequence[RecalledMemory], chars: int) -> tuple[str,
     return (_WHOLE.replace("{results}", "\n".join(lines)), shown) if lines else ("", [])
 
 
-def _block(memory: RecalledMemory) -> str:
+def _block(memory: ShownMemory) -> str:
     facts = (format_minute(memory.timestamp), memory.speaker, memory.source, f"id {memory.id or memory.uid}")
     head = " · ".join(one_fact(fact) for fact in facts if fact)
     return f"[{_GUARD(head)}]\n{quoted_lines(_GUARD(trimmed(memory.text)))}"

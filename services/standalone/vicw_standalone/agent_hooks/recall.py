@@ -19,7 +19,7 @@ from vicw_shared.wire.answer_format import Budget
 from vicw_shared.wire.filters import Filter
 from vicw_shared.wire.items import ItemsQuery
 from vicw_shared.wire.retrieve import Answered, Expand, RetrieveRequest
-from vicw_standalone.agent_hooks.fence import RecalledMemory, write_memories
+from vicw_standalone.agent_hooks.fence import ShownMemory, write_memories
 from vicw_standalone.agent_hooks.sessions import Session
 from vicw_standalone.agent_hooks.transcript import OFF_MARKER
 
@@ -57,7 +57,7 @@ async def recall(
     if OFF_MARKER in prompt or not visible(prompt):
         return Recalled()
 
-    async def found(opened: RetrievalPorts) -> list[RecalledMemory]:
+    async def found(opened: RetrievalPorts) -> list[ShownMemory]:
         request = RetrieveRequest(
             query=_shortened(prompt, settings.prompt_chars),
             context=place.context,
@@ -70,7 +70,7 @@ async def recall(
         if answer.answered is not Answered.LIKELY or answer.relevance < settings.min_relevance:
             return []
         results = [one for one in answer.results if session.is_compacted or one.flow_id != place.session]
-        return [RecalledMemory(one.uid, one.text, one.id, one.speaker, one.source, one.timestamp) for one in results]
+        return [ShownMemory(one.uid, one.text, one.id, one.speaker, one.source, one.timestamp) for one in results]
 
     return await _shown(found, settings.results, session, ports, settings)
 
@@ -83,7 +83,7 @@ async def brief(
     The session's own turns are left out until it is compacted: it is resumed with them. Fails as ``recall`` does.
     """
 
-    async def found(opened: RetrievalPorts) -> list[RecalledMemory]:
+    async def found(opened: RetrievalPorts) -> list[ShownMemory]:
         condition = _filter(settings, without=None if session.is_compacted else place.session)
         query = ItemsQuery(
             context=place.context,
@@ -92,7 +92,7 @@ async def brief(
         )
         items = (await list_items(query, place.tenant, opened)).items
         memories = [
-            RecalledMemory(one.uid, one.text, one.id, one.speaker, one.source, one.told_at) for one in items if one.text
+            ShownMemory(one.uid, one.text, one.id, one.speaker, one.source, one.told_at) for one in items if one.text
         ]
         return memories[: settings.brief_items][::-1]
 
@@ -100,7 +100,7 @@ async def brief(
 
 
 async def _shown(
-    search: Callable[[RetrievalPorts], Awaitable[list[RecalledMemory]]],
+    search: Callable[[RetrievalPorts], Awaitable[list[ShownMemory]]],
     most: int,
     session: Session,
     ports: Callable[[], RetrievalPorts],
@@ -108,7 +108,7 @@ async def _shown(
 ) -> Recalled:
     """Return what a search finds and the session does not know yet, within the deadline; nothing if it fails."""
 
-    async def in_foreground() -> list[RecalledMemory]:
+    async def in_foreground() -> list[ShownMemory]:
         opened = ports()
         with opened.throttle.foreground_request():
             return await search(opened)
@@ -124,7 +124,7 @@ async def _shown(
         return Recalled()
     finally:
         task.cancel()
-    new: list[RecalledMemory] = []
+    new: list[ShownMemory] = []
     taken = set(session.shown)
     for memory in found:
         if taken.isdisjoint(memory.keys):
