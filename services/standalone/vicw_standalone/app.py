@@ -24,6 +24,9 @@ from vicw_runtime.mcp.port import McpPorts
 from vicw_runtime.upkeep.router import create_undo_router, create_upkeep_router
 from vicw_shared.errors import UnavailableError
 from vicw_shared.wire.host_names import is_loopback
+from vicw_standalone.agent_hooks.api import create_hooks_router
+from vicw_standalone.agent_hooks.service import HookPorts
+from vicw_standalone.agent_hooks.sessions import Sessions
 from vicw_standalone.lifecycle.start import Probes, Start
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.wiring import Standalone
@@ -94,6 +97,7 @@ def create_starting_app(standalone: Standalone) -> tuple[FastAPI, Callable[[], N
     app.include_router(ingest_router(standalone.ingest_ports, gate), dependencies=opened)
     app.include_router(retrieval_router(standalone.retrieval_ports, gate), dependencies=opened)
     app.include_router(create_webhooks_router(standalone.webhooks, gate), dependencies=opened)
+    app.include_router(create_hooks_router(_hook_ports(standalone), gate), dependencies=opened)
     app.include_router(create_keys_router(lambda: standalone.keys, gate), dependencies=opened)
     app.include_router(create_upkeep_router(standalone.upkeep, gate), dependencies=opened)
     app.include_router(create_undo_router(standalone.undo, gate), dependencies=opened)
@@ -127,6 +131,18 @@ def create_starting_app(standalone: Standalone) -> tuple[FastAPI, Callable[[], N
         app.openapi_schema = None  # what was described until now lacks them
 
     return app, add_operations
+
+
+def _hook_ports(standalone: Standalone) -> Callable[[], HookPorts]:
+    settings = standalone.settings.hooks
+    ports = HookPorts(
+        standalone.retrieval_ports,
+        standalone.ingest_ports,
+        settings,
+        Sessions(settings.sessions),
+        is_local=is_loopback(standalone.settings.server.host),
+    )
+    return lambda: ports
 
 
 async def serve(settings: StandaloneSettings, listener: socket.socket, process: EmbeddingProcess | None) -> None:

@@ -11,6 +11,7 @@ from vicw_shared.settings import (
     DreamSettings,
     EmbeddingSettings,
     EvictionSettings,
+    HookSettings,
     IngestSettings,
     LimitSettings,
     LlmSettings,
@@ -52,6 +53,7 @@ class StandaloneSettings:
     eviction: EvictionSettings = field(default_factory=EvictionSettings)
     resolve: ResolveSettings = field(default_factory=ResolveSettings)
     webhooks: WebhookSettings = field(default_factory=WebhookSettings)
+    hooks: HookSettings = field(default_factory=HookSettings)
 
     @classmethod
     def read(cls) -> StandaloneSettings:
@@ -74,6 +76,7 @@ class StandaloneSettings:
             EvictionSettings(),
             ResolveSettings(),
             WebhookSettings(),
+            HookSettings(),
         )
 
     @property

@@ -1,5 +1,6 @@
 """Settings: one frozen class per concern, each read once, in wiring, from ``VICW_…`` variables."""
 
+from vicw_shared.settings.agent_hooks import HookSettings
 from vicw_shared.settings.concerns import (
     MAX_POLL_SECONDS,
     EmbeddingSettings,
@@ -32,6 +33,7 @@ __all__ = [
     "DreamSettings",
     "EmbeddingSettings",
     "EvictionSettings",
+    "HookSettings",
     "IngestSettings",
     "LimitSettings",
     "LlmSettings",

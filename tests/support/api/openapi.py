@@ -56,8 +56,11 @@ def check_conformance(url: str, key: str) -> Counter[int]:
 
 def _can_be_wrong(operation: APIOperation[Any, Any, Any, Any]) -> bool:
     # Not by its query: what is made up for a wrong one may be nothing when it is sent, as an empty list is, or right,
-    # as a number is where a word may stand.
-    return bool(operation.body or operation.path_parameters or (operation.headers and not operation.query))
+    # as a number is where a word may stand. So where a body has a query beside it that may be left out, what is made up
+    # as wrong may be that query alone.
+    may_lack_query = bool(operation.query) and not any(one.is_required for one in operation.query)
+    has_body = bool(operation.body) and not may_lack_query
+    return bool(has_body or operation.path_parameters or (operation.headers and not operation.query))
 
 
 def _ask_only(case: schemathesis.Case[Any]) -> None:

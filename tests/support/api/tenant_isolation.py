@@ -39,6 +39,9 @@ KEYS = {"GET /keys", "POST /keys", "DELETE /keys/{key}"}
 SLEEP, UNDO, CHECK = "GET /sleep", "POST /sleep/undo", "GET /check"
 READY, METRICS = "GET /readyz", "GET /metrics"
 PROBES = ("GET /healthz", READY, METRICS)
+HOOKS = {"POST /hooks/claude-code", "POST /hooks/codex"}
+SESSION = "POST /hooks/session"
+"""Hooks of agents, of `vicw serve` alone."""
 OPERATORS = {METRICS, SLEEP, UNDO, CHECK, *KEYS, *WEBHOOKS}
 OPERATORS |= {f"POST /admin/{operation.name}" for operation in OPERATIONS}
 """What needs the right ``admin``, which these tenants' keys do not have."""
@@ -59,7 +62,7 @@ _ITEMS = {
     PROFILE,
     EVENTS,
 }
-TRIED = {INGEST, JOB, RETRIEVE, *_ITEMS, KNOWLEDGE, *ERASURE, *IDENTITY, *GRAPH, *PROBES, *OPERATORS}
+TRIED = {INGEST, JOB, RETRIEVE, *HOOKS, SESSION, *_ITEMS, KNOWLEDGE, *ERASURE, *IDENTITY, *GRAPH, *PROBES, *OPERATORS}
 _EXAMPLES = 15 * TIMES
 _MARK = "zanzibar"
 """In every text of the neighbour's, and in nothing that the tenant stores."""
@@ -372,11 +375,32 @@ def _requests(neighbour: Neighbour) -> st.SearchStrategy[dict[str, Any]]:
         ),
         *_identities(neighbour),
         *_questions(neighbour),
+        *(_hooks(neighbour) if SESSION in neighbour.tenant.urls else ()),
         st.fixed_dictionaries({"endpoint": st.just(JOB), "job": st.sampled_from([*neighbour.jobs, "none", ""]) | uids}),
         st.fixed_dictionaries(
             {"endpoint": st.sampled_from(sorted({*PROBES, *OPERATORS, *ERASURE} & neighbour.tenant.urls.keys()))}
         ),
     )
+
+
+def _hooks(neighbour: Neighbour) -> Iterator[st.SearchStrategy[dict[str, Any]]]:
+    """Sessions of an agent in a context of the neighbour's, which ask for what is in it."""
+    uids = st.sampled_from(sorted(neighbour.uids))
+    prompt = st.sampled_from(["the harbour", "keeper of ships", _MARK]) | uids
+    context, session = st.sampled_from(["home", "work"]), st.sampled_from(["f", "g"]) | uids
+    asked = {"context": context, "session": session, "prompt": prompt}
+    event = st.fixed_dictionaries({"event": st.sampled_from(["start", "prompt"]), **asked})
+    yield st.fixed_dictionaries({"endpoint": st.just(SESSION), "body": event})
+    hook = st.fixed_dictionaries(
+        {
+            "hook_event_name": st.sampled_from(["SessionStart", "UserPromptSubmit", "SessionEnd"]),
+            "session_id": session,
+            "prompt": prompt,
+            "transcript_path": st.just("/etc/passwd"),
+        }
+    )
+    params = st.fixed_dictionaries({"context": context})
+    yield st.fixed_dictionaries({"endpoint": st.sampled_from(sorted(HOOKS)), "params": params, "body": hook})
 
 
 def _questions(neighbour: Neighbour) -> Iterator[st.SearchStrategy[dict[str, Any]]]:

@@ -18,6 +18,8 @@ VERSIONED = (
     "minilm/pyproject.toml",
     "deploy/helm/vicw/Chart.yaml",
     "docker-compose.yml",
+    "server.json",
+    "services/standalone/vicw_standalone/agent_hooks/plugin/plugin.json",
 )
 NEEDED = ("bash", "dirname", "env", "ln", "mkdir", "rm", "sed")
 
@@ -95,7 +97,7 @@ def test_a_version_is_set_wherever_it_is_stated(checkout: Path) -> None:
     for name in VERSIONED:
         text = (checkout / name).read_text("utf-8")
         found = re.findall(
-            r'^(?:version|appVersion)[ =:]+"?([\w.]+)|"vicw-\w+==([^"]+)"|VICW_VERSION:-([^}]+)', text, re.M
+            r'^ *"?(?:version|appVersion)"?[ =:]+"?([\w.]+)|"vicw-\w+==([^"]+)"|VICW_VERSION:-([^}]+)', text, re.M
         )
         stated[name] = {"".join(one) for one in found}
     model = tomllib.loads((ROOT / "minilm/pyproject.toml").read_text("utf-8"))["project"]["version"]

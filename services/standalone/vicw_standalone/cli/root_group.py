@@ -14,7 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from vicw_standalone.cli import plugins
 
-_COMMANDS: dict[str, tuple[str, str]] = {
+COMMANDS: dict[str, tuple[str, str]] = {
     "serve": ("vicw_standalone.cli.serve", "Serve the memory in one process: no other server, no LLM, no network."),
     "mcp": ("vicw_standalone.mcp.cli", "Connect an agent: an MCP server on standard input and output."),
     "ingest": (
@@ -87,6 +87,15 @@ _COMMANDS: dict[str, tuple[str, str]] = {
         "vicw_standalone.cli.sleep",
         "Background jobs: consolidation, dreams, entity resolution, reconciliation, expiry, and undo.",
     ),
+    "connect": (
+        "vicw_standalone.agent_hooks.cli",
+        "Connect a coding agent: write its hooks, its MCP server and a skill, once you have seen what changes.",
+    ),
+    "disconnect": ("vicw_standalone.agent_hooks.cli", "Remove what `vicw connect` has written, and nothing else."),
+    "hook": (
+        "vicw_standalone.agent_hooks.cli",
+        "Answer a hook of a coding agent, whose event is on standard input.",
+    ),
     "forget": (
         "vicw_ingest.erasure.cli",
         "Erase for good, and prove that nothing is left. To keep the past readable, use `vicw retract` instead.",
@@ -99,7 +108,7 @@ class Commands(TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        for name, (_, summary) in _COMMANDS.items():
+        for name, (_, summary) in COMMANDS.items():
             self.add_command(TyperCommand(name, help=summary))
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -112,8 +121,8 @@ class Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Put the chosen command in the place of its substitute, and return it."""
         chosen, features = args[0], typer.Typer()
-        if chosen in _COMMANDS:
-            import_module(_COMMANDS[chosen][0]).register(features)
+        if chosen in COMMANDS:
+            import_module(COMMANDS[chosen][0]).register(features)
         else:
             plugins.register(features, chosen)
         if features.registered_commands or features.registered_groups:

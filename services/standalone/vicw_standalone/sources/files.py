@@ -11,6 +11,7 @@ from vicw_standalone.sources.chats import looks_like_chats, read_chat_archive, r
 from vicw_standalone.sources.jsonl import read_jsonl
 from vicw_standalone.sources.plain import read_plain
 from vicw_standalone.sources.records import NothingToReadError, Record, Skipped, SourceFile, UnreadableFileError, shown
+from vicw_standalone.sources.sessions import looks_like_session, read_session
 from vicw_standalone.sources.text_decoder import read_text
 
 _MARKDOWN = {".md", ".markdown", ".mdx"}
@@ -84,7 +85,7 @@ def _records(source: SourceFile) -> Iterator[Record]:
     name = Path(source.name).name.lower()
     suffix = Path(name).suffix
     if name.endswith(_JSON_LINES):
-        return read_jsonl(source)
+        return read_session(source) if looks_like_session(source) else read_jsonl(source)
     if suffix == ".zip":
         return read_chat_archive(source)
     if suffix == ".json" and looks_like_chats(source.path) and (chats := read_chats(source)):

@@ -1,0 +1,52 @@
+"""Endpoints of agents' hooks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response, Security
+
+from vicw_runtime.http import Gate, bearer_scheme, caller_of, refusals
+from vicw_shared.model.keys import Right
+from vicw_standalone.agent_hooks.model import Agent, HookEvent, HookOutput, HookQuery, SessionAnswer, SessionEvent
+from vicw_standalone.agent_hooks.service import HookPorts, Sender, handle_event, handle_session_event
+
+
+def create_hooks_router(ports: Callable[[], HookPorts], gate: Gate) -> APIRouter:
+    """Return the routes behind ``gate``. ``ports`` is called once per request."""
+    router = APIRouter(
+        prefix="/hooks",
+        route_class=gate.route(Right.RETRIEVE),
+        tags=["hooks"],
+        dependencies=[Security(bearer_scheme)],
+        responses=refusals(401, 403, 413, 422, 429, 503),
+    )
+
+    @router.post(
+        "/claude-code",
+        operation_id="hook_claude_code",
+        response_model=HookOutput,
+        summary="Answer a hook of Claude Code",
+    )
+    async def post_claude_code(event: HookEvent, http: Request, query: Annotated[HookQuery, Query()]) -> Response:
+        return _response(await handle_event(event, Agent.CLAUDE_CODE, query.context, _sender(http), ports()))
+
+    @router.post("/codex", operation_id="hook_codex", response_model=HookOutput, summary="Answer a hook of Codex")
+    async def post_codex(event: HookEvent, http: Request, query: Annotated[HookQuery, Query()]) -> Response:
+        return _response(await handle_event(event, Agent.CODEX, query.context, _sender(http), ports()))
+
+    @router.post("/session", operation_id="hook_session", summary="Answer an event of any agent's session")
+    async def post_session(event: SessionEvent, http: Request) -> SessionAnswer:
+        return await handle_session_event(event, _sender(http), ports())
+
+    return router
+
+
+def _sender(http: Request) -> Sender:
+    caller = caller_of(http)
+    return Sender(caller.tenant, caller.rights, caller.key)
+
+
+def _response(output: HookOutput) -> Response:
+    return Response(output.model_dump_json(by_alias=True, exclude_none=True), media_type="application/json")

@@ -1,0 +1,165 @@
+"""``vicw hook``: what an agent runs at its events. It reads the event, asks the server, and prints the answer.
+
+It starts in a moment, since an agent waits for it: the standard library alone, and the rest where it is needed.
+Whatever goes wrong, it prints nothing and succeeds, in time: an agent without memory is better than none.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from vicw_standalone.agent_hooks.project import is_off, project_context
+from vicw_standalone.agent_hooks.transcript import OFF_MARKER, TranscriptReader
+
+AGENTS = ("claude-code", "codex")
+_RECALLING = frozenset({"SessionStart", "UserPromptSubmit"})
+_OFFLOADING = frozenset({"PreCompact", "Stop", "SessionEnd"})
+_FIELDS = ("hook_event_name", "session_id", "prompt", "source", "cwd", "transcript_path")
+"""What is sent of an event: the rest is not needed."""
+_OF_THIS_MACHINE = ("cwd", "transcript_path")
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+_RECALL_SECONDS, _OFFLOAD_SECONDS = 0.5, 60.0
+_MAX_EVENT_BYTES = 8 * 1024 * 1024
+_TURNS = 100
+"""Turns of one request."""
+
+
+class _NoAnswerError(Exception):
+    """The server gave no answer; the text says why."""
+
+
+def run(arguments: Sequence[str]) -> None:
+    """Handle the event on standard input; ``--verbose`` says on standard error why nothing is printed."""
+    from argparse import ArgumentParser
+
+    parser = ArgumentParser("vicw hook", description="Answer a hook of a coding agent: its event is on standard input.")
+    parser.add_argument("agent", choices=AGENTS)
+    parser.add_argument("--context", default=os.environ.get("VICW_CONTEXT"), help="default: the git checkout's name")
+    parser.add_argument("--url", help="address of the server")
+    parser.add_argument("--no-capture", action="store_true", help="recall only: store nothing of the session")
+    parser.add_argument("--verbose", action="store_true", help="say on standard error why there is no answer")
+    given = parser.parse_args(arguments)
+    try:
+        event = json.loads(sys.stdin.buffer.read(_MAX_EVENT_BYTES))
+        _end_after(_RECALL_SECONDS if event["hook_event_name"] in _RECALLING else _OFFLOAD_SECONDS)
+        answer = answer_event(event, given.agent, given.context, given.url, captures=not given.no_capture)
+    except Exception as error:  # an agent must not be held up by whatever it is
+        if given.verbose:
+            print(f"vicw hook: {str(error) or type(error).__name__}", file=sys.stderr)
+        return
+    if answer:
+        print(json.dumps(answer))
+
+
+def answer_event(
+    event: Mapping[str, Any], agent: str, context: str | None, url: str | None, *, captures: bool
+) -> dict[str, Any]:
+    """Return the server's answer to an event; empty if there is none, or if the event asks for nothing.
+
+    Raises whatever goes wrong.
+    """
+    name, folder = event["hook_event_name"], event.get("cwd") or os.getcwd()  # noqa: PTH109
+    if is_off(folder) or OFF_MARKER in (event.get("prompt") or "") or name not in _RECALLING | _OFFLOADING:
+        return {}
+    if name in _OFFLOADING and not (captures and event.get("transcript_path")):
+        return {}
+    server = _Server(url)
+    context = context or project_context(folder)
+    if not context:
+        raise _NoAnswerError("the folder has no name; use --context")
+    if server.is_local or name in _RECALLING:
+        sent = {field: event[field] for field in _FIELDS if event.get(field) is not None}
+        if not server.is_local:
+            sent = {field: _masked(text) for field, text in sent.items() if field not in _OF_THIS_MACHINE}
+        return server.post(f"/hooks/{agent}?context={_quoted(context)}", sent)
+    if name == "SessionEnd" and hasattr(os, "fork") and os.fork():  # the agent ends it soon, and posting takes longer
+        return {}
+    return _send_turns(server, agent, context, event)
+
+
+def _send_turns(server: _Server, agent: str, context: str, event: Mapping[str, Any]) -> dict[str, Any]:
+    """Send the transcript's turns to a server that cannot read it. Return a message of what could not be read."""
+    session = event["session_id"]
+    reader = TranscriptReader(session)
+    with open(event["transcript_path"], "rb") as file:  # noqa: PTH123
+        turns = list(reader.read(file))
+    for batch in _batches(turns):
+        items = [
+            {"id": one.id, "text": _masked(one.text), "speaker": one.speaker, "subtype": "message", "source": agent}
+            | ({"timestamp": one.timestamp} if one.timestamp else {})
+            for one in batch
+        ]
+        server.post("/ingest", {"context": context, "flow_id": session, "wait": False, "items": items})
+    if event["hook_event_name"] == "PreCompact":
+        server.post("/hooks/session", {"event": "compact", "context": context, "session": session})
+    problem = reader.summary()
+    return {"systemMessage": f"VICW: {problem}"} if problem else {}
+
+
+def _batches[T](turns: Sequence[T]) -> Iterator[Sequence[T]]:
+    for start in range(0, len(turns), _TURNS):
+        yield turns[start : start + _TURNS]
+
+
+def _end_after(seconds: float) -> None:
+    """End the process then, whatever it waits for."""
+
+    def end() -> None:
+        os._exit(0)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+
+
+def _quoted(text: str) -> str:
+    from urllib.parse import quote
+
+    return quote(text, safe="")
+
+
+def _masked(text: str) -> str:
+    """Return a text without its secrets: it goes to another machine."""
+    from vicw_core.secrets.detector import find_secrets, mask
+
+    return mask(text, find_secrets(text))
+
+
+class _Server:
+    """A server: that of ``--url``, of ``VICW_URL``, or the one that has the data directory open."""
+
+    def __init__(self, url: str | None) -> None:
+        from urllib.parse import urlsplit
+
+        from vicw_standalone.terminal.recorded_address import recorded_address
+
+        named = url or os.environ.get("VICW_URL") or recorded_address() or "http://127.0.0.1:8080"
+        self._address = urlsplit(named)
+        self.is_local = self._address.hostname in _LOOPBACK
+        self._key = os.environ.get("VICW_API_KEY", "").strip()
+
+    def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the server's answer. Raises _NoAnswerError for a refusal, and what a connection raises."""
+        import http.client
+
+        kind = http.client.HTTPSConnection if self._address.scheme == "https" else http.client.HTTPConnection
+        host = self._address.hostname or ""
+        connection = kind(host, self._address.port, timeout=_OFFLOAD_SECONDS)
+        headers = {"Content-Type": "application/json"}
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
+        try:
+            connection.request("POST", self._address.path.rstrip("/") + path, json.dumps(body).encode(), headers)
+            response = connection.getresponse()
+            answer = json.loads(response.read())
+        finally:
+            connection.close()
+        if response.status >= http.client.BAD_REQUEST:
+            raise _NoAnswerError(str(answer.get("detail") or response.status))
+        found: dict[str, Any] = answer
+        return found

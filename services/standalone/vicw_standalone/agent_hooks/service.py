@@ -1,0 +1,118 @@
+"""What an event of an agent's hook does: recall, or offload.
+
+Which events there are was checked for Claude Code 2.1 and Codex (docs/agents/). An event that is not known does
+nothing, so that a later version of an agent is not held up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from vicw_ingest.pipeline import IngestPorts
+from vicw_retrieval.ports import RetrievalPorts
+from vicw_shared.errors import FieldProblem, ForbiddenError, InvalidInputError
+from vicw_shared.model.keys import Right
+from vicw_shared.settings import HookSettings
+from vicw_standalone.agent_hooks.capture import Offloaded, offload, offload_transcript
+from vicw_standalone.agent_hooks.model import Agent, HookContext, HookEvent, HookOutput, SessionAnswer, SessionEvent
+from vicw_standalone.agent_hooks.project import is_off, project_context
+from vicw_standalone.agent_hooks.recall import Recalled, SessionPlace, brief, recall
+from vicw_standalone.agent_hooks.sessions import Sessions
+from vicw_standalone.agent_hooks.transcript import OFF_MARKER, TranscriptTurn
+
+_OFFLOADING = frozenset({"PreCompact", "Stop", "SessionEnd"})
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Who sends an event: its tenant, its rights, the id of its key."""
+
+    tenant: str
+    rights: tuple[Right, ...]
+    key: str | None
+
+    def require_ingest(self) -> None:
+        """Raise ForbiddenError unless it may store."""
+        if Right.INGEST not in self.rights:
+            raise ForbiddenError("This key may recall and not store: it does not have the right `ingest`")
+
+
+@dataclass(frozen=True, slots=True)
+class HookPorts:
+    """What hooks need. ``is_local``: agents and the server are on one machine and of one user."""
+
+    retrieval: Callable[[], RetrievalPorts]
+    ingest: Callable[[], IngestPorts]
+    settings: HookSettings
+    sessions: Sessions
+    is_local: bool
+
+
+async def handle_event(
+    event: HookEvent, agent: Agent, context: str | None, sender: Sender, ports: HookPorts
+) -> HookOutput:
+    """Do what an event of Claude Code or Codex asks for; an empty output if that is nothing.
+
+    ``context``: that of the project; None: the name of the checkout around the agent's folder, on this machine alone.
+    Raises InvalidInputError if none is known, and ForbiddenError for a key that may not store.
+    """
+    name = event.hook_event_name
+    if ports.is_local and event.cwd and is_off(event.cwd):
+        return HookOutput()
+    place = SessionPlace(sender.tenant, context or _context_of(event, ports), event.session_id)
+    session = ports.sessions.of(place.tenant, place.context, place.session)
+    if name == "SessionStart":
+        session.is_compacted |= event.source == "compact"
+        return _output(name, await brief(place, session, ports.retrieval, ports.settings))
+    if name == "UserPromptSubmit":
+        return _output(name, await recall(event.prompt or "", place, session, ports.retrieval, ports.settings))
+    if name not in _OFFLOADING or event.transcript_path is None:
+        return HookOutput()
+    sender.require_ingest()
+    if not (ports.is_local and ports.settings.read_transcripts):
+        return HookOutput(message="VICW opens no transcript on this server: `vicw hook` sends the turns")
+    offloaded = await offload_transcript(event.transcript_path, agent, place, session, ports.ingest, sender.key)
+    session.is_compacted |= name == "PreCompact"
+    return HookOutput(message=f"VICW: {offloaded.problem}" if offloaded.problem else None)
+
+
+async def handle_session_event(event: SessionEvent, sender: Sender, ports: HookPorts) -> SessionAnswer:
+    """Do what an event of any agent asks for. Raises ForbiddenError for turns of a key that may not store."""
+    place = SessionPlace(sender.tenant, event.context, event.session)
+    session = ports.sessions.of(place.tenant, place.context, place.session)
+    if event.event == "start":
+        return _answer(await brief(place, session, ports.retrieval, ports.settings))
+    if event.event == "prompt":
+        return _answer(await recall(event.prompt or "", place, session, ports.retrieval, ports.settings))
+    offloaded = Offloaded()
+    if event.turns:
+        sender.require_ingest()
+        said = [
+            TranscriptTurn(turn.id, turn.speaker, turn.text, turn.timestamp.isoformat() if turn.timestamp else None)
+            for turn in event.turns
+            if OFF_MARKER not in turn.text
+        ]
+        offloaded = await offload(said, event.source, place, ports.ingest, sender.key)
+        if offloaded.problem:
+            raise InvalidInputError(FieldProblem("turns", offloaded.problem, "Correct it, and send them again"))
+    session.is_compacted |= event.event == "compact"
+    return SessionAnswer(stored=offloaded.stored)
+
+
+def _context_of(event: HookEvent, ports: HookPorts) -> str:
+    name = project_context(event.cwd) if ports.is_local and event.cwd else ""
+    if not name:
+        problem = FieldProblem("context", "is missing", "Add ?context=NAME to the address, or use `vicw hook`")
+        raise InvalidInputError(problem)
+    return name
+
+
+def _output(event: str, recalled: Recalled) -> HookOutput:
+    if not recalled.text:
+        return HookOutput()
+    return HookOutput(context=HookContext(event=event, text=recalled.text))
+
+
+def _answer(recalled: Recalled) -> SessionAnswer:
+    return SessionAnswer(text=recalled.text, items=recalled.items)

@@ -1,0 +1,184 @@
+"""Reader of agents' session transcripts: the JSON Lines of Claude Code and of Codex.
+
+Only what people and the assistant said is a turn: no tool calls, no thinking, nothing that the agent wrote for itself,
+no subagents, and no recalled memories. Neither format is published, so a line of an unknown kind is passed over, and
+only a line that looks like a turn and cannot be read as one is reported. Imports the standard library alone: the
+command that hooks run starts with it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+USER, ASSISTANT = "user", "assistant"
+CLAUDE_CODE, CODEX = "claude-code", "codex"
+OFF_MARKER = "#vicw-off"
+"""A prompt with this word is not answered with memories, and neither it nor its answer is stored."""
+FENCE_TAG = "vicw-memory"
+"""The tag around recalled memories."""
+MAX_LINE_BYTES = 16 * 1024 * 1024
+_OF_AGENT = ("system-reminder", "local-command-caveat", "local-command-stdout", "local-command-stderr")
+"""Tags around what Claude Code writes into a user's message."""
+_NO_PROMPT = ("<command-name>", "<command-message>", "<bash-input>", "<bash-stdout>", "<task-notification>")
+"""Beginnings of user lines of Claude Code that no user has written."""
+_HIDDEN = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
+_CODEX_LINES = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted"})
+_NOT_SAID = re.compile(rf"<({'|'.join((FENCE_TAG, *_OF_AGENT))})\b[^>]*>.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
+
+
+class UnreadableLineError(Exception):
+    """A line that cannot be read as what it looks like."""
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptTurn:
+    """What somebody said. ``id`` is the same each time the line is read; ``timestamp`` is ISO 8601, or None."""
+
+    id: str
+    speaker: str
+    text: str
+    timestamp: str | None
+
+
+@dataclass(slots=True)
+class TranscriptReader:
+    """Reads a transcript that grows: each ``read`` goes on where the last one has ended.
+
+    ``offset`` is the byte, and ``line`` the number of lines, up to which all is read; ``unread`` are the lines of the
+    last ``read`` that could not be, each with the reason. ``agent``, ``folder`` and ``own_session`` are what the lines
+    say of the agent, its folder and its session; None until one does.
+    """
+
+    session: str
+    offset: int = 0
+    line: int = 0
+    unread: list[tuple[int, str]] = field(default_factory=list)
+    is_known: bool = False
+    agent: str | None = None
+    folder: str | None = None
+    own_session: str | None = None
+    _is_muted: bool = False
+
+    def read(self, file: BinaryIO) -> Iterator[TranscriptTurn]:
+        """Yield the turns from ``offset`` on. A last line without an end is read once it is complete JSON."""
+        self.unread = []
+        file.seek(self.offset)
+        while raw := file.readline(MAX_LINE_BYTES):
+            is_whole = raw.endswith(b"\n")
+            if not is_whole and len(raw) == MAX_LINE_BYTES:
+                while not is_whole and (rest := file.readline(MAX_LINE_BYTES)):
+                    is_whole = rest.endswith(b"\n")
+                self._next(file.tell(), f"is longer than {MAX_LINE_BYTES} bytes")
+                continue
+            try:
+                turn = self._turn(raw)
+            except UnreadableLineError as error:
+                if not is_whole:  # still being written, or cut off
+                    self.unread.append((self.line + 1, "is cut off"))
+                    return
+                self._next(file.tell(), str(error))
+                continue
+            self._next(file.tell())
+            if turn is not None:
+                yield turn
+
+    def summary(self) -> str:
+        """Return what could not be read as a sentence; empty if all was."""
+        if self.line and not self.is_known:
+            return "the transcript has no line of a known form"
+        if not self.unread:
+            return ""
+        number, reason = self.unread[0]
+        return f"{len(self.unread)} lines of the transcript could not be read: line {number} {reason}"
+
+    def _identify(self, agent: str, folder: object, session: object) -> None:
+        self.agent = agent
+        self.folder = self.folder or (folder if isinstance(folder, str) else None)
+        self.own_session = self.own_session or (session if isinstance(session, str) else None)
+
+    def _next(self, offset: int, reason: str = "") -> None:
+        self.offset = offset
+        self.line += 1
+        if reason:
+            self.unread.append((self.line, reason))
+
+    def _turn(self, raw: bytes) -> TranscriptTurn | None:
+        """Return the turn of a line, or None. Raises UnreadableLineError."""
+        if not raw.strip():
+            return None
+        try:
+            line = json.loads(raw)
+        except (ValueError, RecursionError):
+            raise UnreadableLineError("is not JSON") from None
+        if not isinstance(line, dict):
+            raise UnreadableLineError("is not a JSON object")
+        kind = line.get("type")
+        if kind in _CODEX_LINES and isinstance(line.get("payload"), dict):
+            self.is_known = True
+            payload = line["payload"]
+            if kind == "session_meta":
+                self._identify(CODEX, payload.get("cwd"), payload.get("id"))
+            said = _codex(payload, kind)
+        elif kind in (USER, ASSISTANT):
+            said = _claude_code(line, kind)
+            self.is_known = True
+            self._identify(CLAUDE_CODE, line.get("cwd"), line.get("sessionId"))
+        else:
+            return None
+        if said is None:
+            return None
+        speaker, text = said
+        if speaker == USER:
+            self._is_muted = OFF_MARKER in text
+        text = _NOT_SAID.sub("", text).strip()
+        if self._is_muted or not text:
+            return None
+        own, time = line.get("uuid"), line.get("timestamp")
+        return TranscriptTurn(
+            id=own if isinstance(own, str) and own else f"{self.own_session or self.session}:{self.line + 1}",
+            speaker=speaker,
+            text=text,
+            timestamp=time if isinstance(time, str) else None,
+        )
+
+
+def _claude_code(line: dict[str, object], kind: str) -> tuple[str, str] | None:
+    """Return the speaker and the text of a message of Claude Code, or None if nobody said it."""
+    if any(line.get(mark) is True for mark in _HIDDEN):
+        return None
+    message = line.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, str):
+        text = content
+    elif isinstance(content, list):
+        text = _texts(content, "text")
+    else:
+        raise UnreadableLineError(f"is a line of the {kind} without a message")
+    return None if text.lstrip().startswith(_NO_PROMPT) else (kind, text)
+
+
+def _codex(payload: dict[str, object], kind: str) -> tuple[str, str] | None:
+    """Return the speaker and the text of a line of Codex, or None if nobody said it.
+
+    The user's words are those of the event: the message to the model has the environment and instructions, too.
+    """
+    if kind == "event_msg" and payload.get("type") == "user_message":
+        text = payload.get("message")
+        if not isinstance(text, str):
+            raise UnreadableLineError("is a user's message without text")
+        return USER, text
+    if kind == "response_item" and payload.get("type") == "message" and payload.get("role") == ASSISTANT:
+        content = payload.get("content")
+        if not isinstance(content, list):
+            raise UnreadableLineError("is an assistant's message without content")
+        return ASSISTANT, _texts(content, "output_text")
+    return None
+
+
+def _texts(blocks: list[object], kind: str) -> str:
+    texts = (block.get("text") for block in blocks if isinstance(block, dict) and block.get("type") == kind)
+    return "\n\n".join(text for text in texts if isinstance(text, str))

@@ -1,0 +1,167 @@
+"""``vicw connect`` adds its entries to an agent's files, and ``vicw disconnect`` removes exactly these."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from vicw_standalone.agent_hooks.config_files import ConfigFileError
+from vicw_standalone.agent_hooks.connect import HOOKS, SKILL, AgentConnection, ConnectedAgent, connect, disconnect
+from vicw_standalone.agent_hooks.hook import AGENTS
+from vicw_standalone.cli import app
+
+SETTINGS = {
+    "model": "opus",
+    "hooks": {
+        "UserPromptSubmit": [{"hooks": [{"type": "command", "command": "vicwhook other"}]}],
+        "PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "check.sh hook"}]}],
+    },
+}
+SERVERS = {"mcpServers": {"other": {"command": "other"}}, "numStartups": 3}
+CONFIG = '# my settings\nmodel = "gpt"\n\n[mcp_servers.other]\ncommand = "other"\n'
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for folder in (".claude", ".codex", ".cursor", ".vscode"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / ".claude" / "settings.json").write_text(json.dumps(SETTINGS, indent=4) + "\n")
+    (tmp_path / ".claude.json").write_text(json.dumps(SERVERS, indent=2) + "\n")
+    (tmp_path / ".codex" / "config.toml").write_text(CONFIG)
+    (tmp_path / ".cursor" / "mcp.json").write_text(json.dumps(SERVERS, indent=2) + "\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def files(folder: Path) -> dict[str, str]:
+    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("agent", ConnectedAgent)
+def test_disconnect_leaves_the_files_as_they_were(home: Path, agent: ConnectedAgent) -> None:
+    before = files(home)
+    for change in connect(agent, AgentConnection("/opt/vicw", mcp=True)):
+        change.apply()
+    assert files(home) != before
+    assert connect(agent, AgentConnection("/opt/vicw", mcp=True)) == [], "once is enough"
+    for change in disconnect(agent, None):
+        change.apply()
+    assert files(home) == before
+    assert disconnect(agent, None) == []
+
+
+def test_claude_code_gets_its_hooks_beside_those_that_are_there(home: Path) -> None:
+    for change in connect(ConnectedAgent.CLAUDE_CODE, AgentConnection("/opt/my vicw", context="team", mcp=True)):
+        change.apply()
+    settings = json.loads((home / ".claude" / "settings.json").read_text())
+    assert settings["model"] == "opus"
+    assert list(settings["hooks"]) == ["UserPromptSubmit", "PreToolUse", "SessionStart", "PreCompact", "SessionEnd"]
+    assert settings["hooks"]["UserPromptSubmit"][1] == {
+        "hooks": [{"type": "command", "command": "'/opt/my vicw' hook claude-code --context team", "timeout": 5}]
+    }
+    servers = json.loads((home / ".claude.json").read_text())
+    assert servers["mcpServers"]["vicw"] == {
+        "type": "stdio",
+        "command": "/opt/my vicw",
+        "args": ["mcp", "--context", "team"],
+    }
+    assert (home / ".claude" / "skills" / "vicw" / "SKILL.md").read_text() == SKILL.read_text()
+
+
+def test_codex_gets_a_server_in_its_toml_and_its_own_events(home: Path) -> None:
+    for change in connect(ConnectedAgent.CODEX, AgentConnection("/opt/vicw", mcp=True)):
+        change.apply()
+    config = (home / ".codex" / "config.toml").read_text()
+    assert config.startswith(CONFIG)
+    assert tomllib.loads(config)["mcp_servers"]["vicw"] == {"command": "/opt/vicw", "args": ["mcp"]}
+    assert list(json.loads((home / ".codex" / "hooks.json").read_text())["hooks"]) == list(HOOKS[ConnectedAgent.CODEX])
+
+
+def test_without_capture_nothing_is_offloaded(home: Path) -> None:
+    changes = connect(ConnectedAgent.CLAUDE_CODE, AgentConnection("/opt/vicw", captures=False))
+    settings = next(change for change in changes if change.path.name == "settings.json")
+    hooks = json.loads(settings.after or "")["hooks"]
+    assert list(hooks) == ["UserPromptSubmit", "PreToolUse", "SessionStart"]
+
+
+def test_options_change_what_is_there_already(home: Path) -> None:
+    for connection in (
+        AgentConnection("/opt/vicw"),
+        AgentConnection("/usr/bin/vicw", url="https://memory.example.org"),
+    ):
+        for change in connect(ConnectedAgent.CODEX, connection):
+            change.apply()
+    hooks = json.loads((home / ".codex" / "hooks.json").read_text())["hooks"]
+    commands = [hook["command"] for groups in hooks.values() for group in groups for hook in group["hooks"]]
+    assert commands == ["/usr/bin/vicw hook codex --url https://memory.example.org"] * 4
+
+
+def test_without_an_mcp_server_none_is_written(home: Path) -> None:
+    assert connect(ConnectedAgent.CURSOR, AgentConnection("/opt/vicw")) == []
+    changed = {change.path.name for change in connect(ConnectedAgent.CODEX, AgentConnection("/opt/vicw"))}
+    assert changed == {"hooks.json", "SKILL.md"}
+
+
+@pytest.mark.parametrize("text", ['{"a": 1} // comment', "[1]", '{"hooks": {"SessionStart": {}}}', '{"hooks": []}'])
+def test_a_file_that_cannot_be_read_is_left_alone(home: Path, text: str) -> None:
+    path = home / ".claude" / "settings.json"
+    path.write_text(text)
+    with pytest.raises(ConfigFileError, match="mend it"):
+        connect(ConnectedAgent.CLAUDE_CODE, AgentConnection("/opt/vicw"))
+    assert path.read_text() == text
+
+
+def test_another_server_and_another_skill_of_the_name_are_left_alone(home: Path) -> None:
+    (home / ".cursor" / "mcp.json").write_text('{"mcpServers": {"vicw": {"command": "mine"}}}')
+    with pytest.raises(ConfigFileError, match="remove it first"):
+        connect(ConnectedAgent.CURSOR, AgentConnection("/opt/vicw", mcp=True))
+    assert disconnect(ConnectedAgent.CURSOR, None) == []
+    skill = home / ".claude" / "skills" / "vicw" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: vicw\n---\nmine\n")
+    with pytest.raises(ConfigFileError, match="another skill"):
+        connect(ConnectedAgent.CLAUDE_CODE, AgentConnection("/opt/vicw"))
+    assert disconnect(ConnectedAgent.CLAUDE_CODE, None) == []
+
+
+def test_a_link_stays_a_link(home: Path) -> None:
+    settings, target = home / ".claude" / "settings.json", home / "dotfiles.json"
+    settings.rename(target)
+    settings.symlink_to(target)
+    for change in connect(ConnectedAgent.CLAUDE_CODE, AgentConnection("/opt/vicw")):
+        change.apply()
+    assert settings.is_symlink()
+    assert "SessionEnd" in json.loads(target.read_text())["hooks"]
+
+
+def test_a_file_that_changes_meanwhile_is_not_overwritten(home: Path) -> None:
+    (change, *_) = connect(ConnectedAgent.CLAUDE_CODE, AgentConnection("/opt/vicw"))
+    change.path.write_text("{}")
+    with pytest.raises(ConfigFileError, match="has changed meanwhile"):
+        change.apply()
+
+
+def test_the_command_shows_what_it_will_change_and_asks(home: Path) -> None:
+    before = files(home)
+    shown = CliRunner().invoke(app, ["connect", "codex", "--dry-run"])
+    assert shown.exit_code == 0, shown.output
+    assert '+            "command": "' in shown.output
+    declined = CliRunner().invoke(app, ["connect", "codex"], input="n\n")
+    assert "Make these changes?" in declined.output
+    assert files(home) == before
+    assert CliRunner().invoke(app, ["connect", "codex", "--yes", "--project"]).exit_code == 0
+    assert (home / ".codex" / "hooks.json").exists()
+    removed = CliRunner().invoke(app, ["disconnect", "codex", "--project", "--yes"])
+    assert removed.exit_code == 0, removed.output
+    assert files(home) == before
+
+
+def test_every_agent_with_hooks_has_an_endpoint() -> None:
+    assert {agent.value for agent in HOOKS} == set(AGENTS)
