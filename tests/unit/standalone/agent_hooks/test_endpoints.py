@@ -17,6 +17,7 @@ from support.stores.memory import Memory
 from vicw_shared.clock import now
 from vicw_shared.model.keys import Right, mint
 from vicw_shared.settings import HookSettings
+from vicw_standalone.agent_hooks.hook import TURNS_HEADER
 from vicw_standalone.app import create_standalone_app
 
 TURNS = (
@@ -217,6 +218,7 @@ async def test_no_other_file_is_opened(alpha: Hooks, home: Path, tmp_path: Path,
         assert answer.status_code == 422
     else:
         assert "is no transcript of claude-code that this server may open" in answer.json()["systemMessage"]
+        assert answer.headers[TURNS_HEADER] == "yes"
     assert await alpha.ids() == []
 
 
