@@ -162,7 +162,7 @@ class _Server:
         self._key = os.environ.get("VICW_API_KEY", "").strip()
 
     def post(self, path: str, body: Mapping[str, Any]) -> tuple[dict[str, Any], Mapping[str, str]]:
-        """Return the server's answer with its headers. Raises _NoAnswerError for a refusal, and what a connection does."""
+        """Return the server's answer with its headers. Raises _NoAnswerError for a refusal."""
         import http.client
 
         kind = http.client.HTTPSConnection if self._address.scheme == "https" else http.client.HTTPConnection
