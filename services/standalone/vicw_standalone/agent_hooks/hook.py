@@ -11,10 +11,13 @@ import os
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vicw_standalone.agent_hooks.project import is_off, project_context
 from vicw_standalone.agent_hooks.transcript import OFF_MARKER, TranscriptReader
+
+if TYPE_CHECKING:
+    from http.client import HTTPMessage
 
 AGENTS = ("claude-code", "codex")
 _RECALLING = frozenset({"SessionStart", "UserPromptSubmit"})
@@ -161,7 +164,7 @@ class _Server:
         self.is_local = self._address.hostname in _LOOPBACK
         self._key = os.environ.get("VICW_API_KEY", "").strip()
 
-    def post(self, path: str, body: Mapping[str, Any]) -> tuple[dict[str, Any], Mapping[str, str]]:
+    def post(self, path: str, body: Mapping[str, Any]) -> tuple[dict[str, Any], HTTPMessage]:
         """Return the server's answer with its headers. Raises _NoAnswerError for a refusal."""
         import http.client
 

@@ -75,8 +75,8 @@ async def handle_event(
         return HookOutput(message=message, wants_turns=True)
     offloaded = await offload_transcript(event.transcript_path, agent, place, session, ports.ingest, sender.key)
     session.is_compacted |= name == "PreCompact"
-    message = f"VICW: {offloaded.problem}" if offloaded.problem else None
-    return HookOutput(message=message, wants_turns=not offloaded.is_open)
+    problem = f"VICW: {offloaded.problem}" if offloaded.problem else None
+    return HookOutput(message=problem, wants_turns=not offloaded.is_open)
 
 
 async def handle_session_event(event: SessionEvent, sender: Sender, ports: HookPorts) -> SessionAnswer:
