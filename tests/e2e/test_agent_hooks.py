@@ -61,7 +61,7 @@ class Agent:
             "hook_event_name": event,
         }
         done = subprocess.run(
-            [sys.executable, "-m", "vicw_standalone", "hook", "claude-code", "--verbose"],
+            [sys.executable, "-m", "vicw_standalone", "hook", "claude-code", "--verbose", "--seconds", "20"],
             input=json.dumps(sent | fields),
             capture_output=True,
             text=True,

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Request, Response, Security
 
 from vicw_runtime.http import Gate, bearer_scheme, caller_of, refusals
 from vicw_shared.model.keys import Right
+from vicw_standalone.agent_hooks.hook import TURNS_HEADER
 from vicw_standalone.agent_hooks.model import Agent, HookEvent, HookOutput, HookQuery, SessionAnswer, SessionEvent
 from vicw_standalone.agent_hooks.service import HookPorts, Sender, handle_event, handle_session_event
 
@@ -49,4 +50,6 @@ def _sender(http: Request) -> Sender:
 
 
 def _response(output: HookOutput) -> Response:
-    return Response(output.model_dump_json(by_alias=True, exclude_none=True), media_type="application/json")
+    headers = {TURNS_HEADER: "yes"} if output.wants_turns else None
+    body = output.model_dump_json(by_alias=True, exclude_none=True)
+    return Response(body, media_type="application/json", headers=headers)

@@ -32,12 +32,14 @@ _BATCH = 50
 class Offloaded:
     """How many turns are stored, and in a sentence what could not be read or stored.
 
-    ``is_complete``: sent again, they would be as they are; else the stores have failed.
+    ``is_complete``: sent again, they would be as they are; else the stores have failed. ``is_open``: the transcript was
+    opened.
     """
 
     stored: int = 0
     problem: str = ""
     is_complete: bool = True
+    is_open: bool = True
 
 
 def transcript_folder(agent: Agent) -> Path:
@@ -81,7 +83,7 @@ async def offload_transcript(
     async with session.offloading:
         file = await in_thread(open_transcript, path, agent)
         if file is None:
-            return Offloaded(problem=f"{path} is no transcript of {agent} that this server may open")
+            return Offloaded(problem=f"{path} is no transcript of {agent} that this server may open", is_open=False)
         with file:
             identity = (path, os.fstat(file.fileno()).st_ino)
             known = session.transcript

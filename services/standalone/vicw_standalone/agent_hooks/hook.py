@@ -11,10 +11,13 @@ import os
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vicw_standalone.agent_hooks.project import is_off, project_context
 from vicw_standalone.agent_hooks.transcript import OFF_MARKER, TranscriptReader
+
+if TYPE_CHECKING:
+    from http.client import HTTPMessage
 
 AGENTS = ("claude-code", "codex")
 _RECALLING = frozenset({"SessionStart", "UserPromptSubmit"})
@@ -25,6 +28,8 @@ _OF_THIS_MACHINE = ("cwd", "transcript_path")
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _RECALL_SECONDS, _OFFLOAD_SECONDS = 0.5, 60.0
 _MAX_EVENT_BYTES = 8 * 1024 * 1024
+TURNS_HEADER = "VICW-Wants-Turns"
+"""Header of a server that has not opened the transcript: the turns have to be sent."""
 _TURNS = 100
 """Turns of one request."""
 
@@ -42,11 +47,12 @@ def run(arguments: Sequence[str]) -> None:
     parser.add_argument("--context", default=os.environ.get("VICW_CONTEXT"), help="default: the git checkout's name")
     parser.add_argument("--url", help="address of the server")
     parser.add_argument("--no-capture", action="store_true", help="recall only: store nothing of the session")
+    parser.add_argument("--seconds", type=float, default=_RECALL_SECONDS, help="longest time of a recall (%(default)s)")
     parser.add_argument("--verbose", action="store_true", help="say on standard error why there is no answer")
     given = parser.parse_args(arguments)
     try:
         event = json.loads(sys.stdin.buffer.read(_MAX_EVENT_BYTES))
-        _end_after(_RECALL_SECONDS if event["hook_event_name"] in _RECALLING else _OFFLOAD_SECONDS)
+        _end_after(given.seconds if event["hook_event_name"] in _RECALLING else _OFFLOAD_SECONDS)
         answer = answer_event(event, given.agent, given.context, given.url, captures=not given.no_capture)
     except Exception as error:  # an agent must not be held up by whatever it is
         if given.verbose:
@@ -76,8 +82,10 @@ def answer_event(
         sent = {field: event[field] for field in _FIELDS if event.get(field) is not None}
         if not server.is_local:
             sent = {field: _masked(text) for field, text in sent.items() if field not in _OF_THIS_MACHINE}
-        return server.post(f"/hooks/{agent}?context={_quoted(context)}", sent)
-    if name == "SessionEnd" and hasattr(os, "fork") and os.fork():  # the agent ends it soon, and posting takes longer
+        answer, headers = server.post(f"/hooks/{agent}?context={_quoted(context)}", sent)
+        if TURNS_HEADER not in headers:
+            return answer
+    if name == "SessionEnd" and not _detach():  # the agent ends it soon, and posting takes longer
         return {}
     return _send_turns(server, agent, context, event)
 
@@ -99,6 +107,19 @@ def _send_turns(server: _Server, agent: str, context: str, event: Mapping[str, A
         server.post("/hooks/session", {"event": "compact", "context": context, "session": session})
     problem = reader.summary()
     return {"systemMessage": f"VICW: {problem}"} if problem else {}
+
+
+def _detach() -> bool:
+    """Go on in a process of its own, where there is such a thing. Return whether this is the one that goes on."""
+    if not hasattr(os, "fork"):
+        return True
+    if os.fork():
+        return False
+    os.setsid()
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in range(3):  # an agent waits until nobody has its pipe
+        os.dup2(nowhere, descriptor)
+    return True
 
 
 def _batches[T](turns: Sequence[T]) -> Iterator[Sequence[T]]:
@@ -143,8 +164,8 @@ class _Server:
         self.is_local = self._address.hostname in _LOOPBACK
         self._key = os.environ.get("VICW_API_KEY", "").strip()
 
-    def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the server's answer. Raises _NoAnswerError for a refusal, and what a connection raises."""
+    def post(self, path: str, body: Mapping[str, Any]) -> tuple[dict[str, Any], HTTPMessage]:
+        """Return the server's answer with its headers. Raises _NoAnswerError for a refusal."""
         import http.client
 
         kind = http.client.HTTPSConnection if self._address.scheme == "https" else http.client.HTTPConnection
@@ -161,5 +182,4 @@ class _Server:
             connection.close()
         if response.status >= http.client.BAD_REQUEST:
             raise _NoAnswerError(str(answer.get("detail") or response.status))
-        found: dict[str, Any] = answer
-        return found
+        return answer, response.headers

@@ -50,10 +50,14 @@ class HookContext(Message):
 
 
 class HookOutput(Message):
-    """The answer to a hook, without what it has not: an empty object changes nothing."""
+    """The answer to a hook, without what it has not: an empty object changes nothing.
+
+    ``wants_turns`` is no part of it: the server has not opened the transcript, so its turns have to be sent.
+    """
 
     context: HookContext | None = Field(None, serialization_alias="hookSpecificOutput")
     message: str | None = Field(None, serialization_alias="systemMessage", description="Shown to the user")
+    wants_turns: bool = Field(False, exclude=True)
 
 
 class SaidTurn(Message):

@@ -71,10 +71,12 @@ async def handle_event(
         return HookOutput()
     sender.require_ingest()
     if not (ports.is_local and ports.settings.read_transcripts):
-        return HookOutput(message="VICW opens no transcript on this server: `vicw hook` sends the turns")
+        message = "VICW opens no transcript on this server: `vicw hook` sends the turns"
+        return HookOutput(message=message, wants_turns=True)
     offloaded = await offload_transcript(event.transcript_path, agent, place, session, ports.ingest, sender.key)
     session.is_compacted |= name == "PreCompact"
-    return HookOutput(message=f"VICW: {offloaded.problem}" if offloaded.problem else None)
+    problem = f"VICW: {offloaded.problem}" if offloaded.problem else None
+    return HookOutput(message=problem, wants_turns=not offloaded.is_open)
 
 
 async def handle_session_event(event: SessionEvent, sender: Sender, ports: HookPorts) -> SessionAnswer:

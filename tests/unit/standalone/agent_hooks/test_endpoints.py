@@ -14,7 +14,10 @@ import httpx
 import pytest
 
 from support.stores.memory import Memory
+from vicw_shared.clock import now
+from vicw_shared.model.keys import Right, mint
 from vicw_shared.settings import HookSettings
+from vicw_standalone.agent_hooks.hook import TURNS_HEADER
 from vicw_standalone.app import create_standalone_app
 
 TURNS = (
@@ -215,6 +218,7 @@ async def test_no_other_file_is_opened(alpha: Hooks, home: Path, tmp_path: Path,
         assert answer.status_code == 422
     else:
         assert "is no transcript of claude-code that this server may open" in answer.json()["systemMessage"]
+        assert answer.headers[TURNS_HEADER] == "yes"
     assert await alpha.ids() == []
 
 
@@ -286,6 +290,38 @@ async def test_a_slow_store_and_a_broken_one_give_nothing_in_time(
     memory.embedder.down = True
     assert (await alpha.post("UserPromptSubmit", "s2", prompt="Where is the key?")).status_code == 200
     memory.embedder.down = False
+
+
+async def test_a_key_needs_the_right_of_what_an_event_does(memory: Memory, alpha: Hooks, home: Path) -> None:
+    await offloaded(alpha, home)
+    headers = {}
+    for rights in ((Right.RETRIEVE,), (Right.INGEST,)):
+        key, token = mint(memory.tenant, rights, now())
+        await memory.standalone.keys.add(key)
+        headers[rights[0]] = {"Authorization": f"Bearer {token}"}
+    prompt = "Where in the vault does our deploy key live?"
+    alpha.http.headers.update(headers[Right.RETRIEVE])
+    assert "deploy key" in await alpha.recalled("UserPromptSubmit", "s2", prompt=prompt)
+    path = transcript(home / "s2.jsonl", ("u9", "user", "Something new."))
+    refused = await alpha.post("SessionEnd", "s2", transcript_path=str(path))
+    assert (refused.status_code, refused.json()["type"]) == (403, "urn:vicw:problem:forbidden")
+    alpha.http.headers.update(headers[Right.INGEST])
+    assert (await alpha.post("UserPromptSubmit", "s3", prompt=prompt)).status_code == 403
+
+
+async def test_what_an_agent_repeats_of_its_memories_is_not_stored_again(
+    alpha: Hooks, home: Path, http: httpx.AsyncClient
+) -> None:
+    await offloaded(alpha, home)
+    recalled = await alpha.recalled("SessionStart", "s2", source="startup")
+    written = ("a5", "assistant", "I recall this:\n> Our deploy key lives in the vault under team/deploy.")
+    path = transcript(home / "s2.jsonl", ("u5", "user", recalled), written, session="s2")
+    await alpha.send("SessionEnd", "s2", transcript_path=str(path))
+    assert await alpha.ids() == ["u1", "a1", "a5"], "the fence is no turn"
+    answer = await http.post("/retrieve", json={"query": "Where does our deploy key live?", "context": "alpha"})
+    found = [result["id"] for result in answer.json()["results"]]
+    assert found.count("u1") == 1
+    assert next(one for one in answer.json()["results"] if one["id"] == "u1")["speaker"] == "user"
 
 
 async def test_an_unknown_event_does_nothing_and_a_missing_project_is_named(alpha: Hooks) -> None:

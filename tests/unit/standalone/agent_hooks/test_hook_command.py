@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from support.processes.server import eventually
 from vicw_standalone.agent_hooks import hook
 
 ANSWER = {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "<vicw-memory>…"}}
@@ -27,6 +28,7 @@ class Requests(list[tuple[str, dict[str, Any]]]):
 
     url = ""
     status = 200
+    wants_turns = False
 
 
 @pytest.fixture
@@ -40,6 +42,8 @@ def requests() -> Iterator[Requests]:
             sent = json.dumps(ANSWER if self.path.startswith("/hooks/claude") else {}).encode()
             self.send_response(seen.status)
             self.send_header("Content-Length", str(len(sent)))
+            if seen.wants_turns:
+                self.send_header(hook.TURNS_HEADER, "yes")
             self.end_headers()
             self.wfile.write(sent)
 
@@ -82,7 +86,8 @@ def test_the_answer_of_the_server_is_printed(tmp_path: Path, requests: Requests)
     (tmp_path / "alpha" / ".git").mkdir(parents=True)
     inside = tmp_path / "alpha" / "src"
     inside.mkdir()
-    done = run(event("UserPromptSubmit", inside, prompt="Which port?"), "claude-code", "--url", requests.url)
+    prompt = event("UserPromptSubmit", inside, prompt="Which port?")
+    done = run(prompt, "claude-code", "--url", requests.url, "--seconds", "20")
     assert (json.loads(done.stdout), done.stderr, done.returncode) == (ANSWER, "", 0)
     ((path, body),) = requests
     assert path == "/hooks/claude-code?context=alpha"
@@ -101,7 +106,7 @@ def test_it_imports_nothing_heavy(tmp_path: Path, requests: Requests) -> None:
         "import json; print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
     )
     prompt = event("UserPromptSubmit", tmp_path, prompt="Which port?")
-    done = run(prompt, "claude-code", "--url", requests.url, program=program)
+    done = run(prompt, "claude-code", "--url", requests.url, "--seconds", "20", program=program)
     modules = set(json.loads(done.stderr))
     assert not modules & _HEAVY
     assert not {name for name in modules if name.startswith(("vicw_ingest", "vicw_retrieval", "vicw_stores"))}
@@ -116,7 +121,7 @@ def test_a_server_that_is_away_or_silent_costs_little_time(tmp_path: Path) -> No
         done = run(prompt, "claude-code", "--url", address)
         assert time.monotonic() - begun < 5
         assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
-    done = run(prompt, "claude-code", "--url", address, "--verbose")
+    done = run(prompt, "claude-code", "--url", address, "--verbose", "--seconds", "20")
     assert (done.stdout, done.returncode) == ("", 0)
     assert "vicw hook: " in done.stderr
 
@@ -161,3 +166,16 @@ def test_to_another_machine_the_turns_are_sent_without_secrets(tmp_path: Path, r
     assert asked[0] == "/hooks/codex?context=alpha"
     assert asked[1].keys() == {"hook_event_name", "session_id", "prompt"}
     assert token not in json.dumps(requests)
+
+
+@pytest.mark.process
+def test_turns_are_sent_where_the_server_cannot_read_them_and_the_agent_does_not_wait(
+    tmp_path: Path, requests: Requests
+) -> None:
+    requests.wants_turns = True  # such as one in a container, which is called by a name of this machine
+    end = event("SessionEnd", tmp_path, transcript_path=str(transcript(tmp_path, "One.", "Two.")))
+    done = run(end, "codex", "--url", requests.url, "--context", "alpha")
+    assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
+    eventually(lambda: len(requests), lambda count: count == 2, 20, "the turns arrive")
+    assert requests[1][0] == "/ingest"
+    assert [item["text"] for item in requests[1][1]["items"]] == ["One.", "Two."]
