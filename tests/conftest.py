@@ -10,7 +10,8 @@ import pytest
 import structlog
 from hypothesis import settings
 
-from support.stores.memory import RAM, Memory, open_memory
+from support.fast_directory import fast_directory
+from support.stores.memory import Memory, open_memory
 
 # How long an example takes says something of the machine, not of what is tested.
 settings.register_profile("vicw", deadline=None)
@@ -50,7 +51,7 @@ def loggers_that_can_be_captured() -> Iterator[None]:
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Path]:
     """A data directory, in memory where that can be had."""
-    with tempfile.TemporaryDirectory(dir=RAM or tmp_path, prefix="vicw-test-") as name:
+    with tempfile.TemporaryDirectory(dir=fast_directory() or tmp_path, prefix="vicw-test-") as name:
         yield Path(name) / "data"
 
 

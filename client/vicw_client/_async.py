@@ -254,7 +254,7 @@ class AsyncVicwClient:
         """Return what a receiver did not take; see `VicwClient.dead_messages`."""
         return await self._run(_protocol.dead_messages(webhook, self._retry, self._retrieve_base))
 
-    async def replay(self, webhook: str, *messages: str) -> Replayed:
+    async def replay(self, webhook: str, messages: Sequence[str] | None = None) -> Replayed:
         """Have dead messages sent again; see `VicwClient.replay`."""
         return await self._run(_protocol.replay(webhook, messages, self._retrieve_base))
 

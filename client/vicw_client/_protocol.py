@@ -303,9 +303,9 @@ def dead_messages(webhook: str, retry: Retry, base: str) -> Steps[DeadMessages]:
     return parse(DeadMessages, (yield from exchange(send, retry)))
 
 
-def replay(webhook: str, messages: Sequence[str], base: str) -> Steps[Replayed]:
+def replay(webhook: str, messages: Sequence[str] | None, base: str) -> Steps[Replayed]:
     """Have dead messages sent again. Not tried again: they are no dead ones then."""
-    fields = {"messages": tuple(messages)} if messages else {}
+    fields = {} if messages is None else {"messages": tuple(messages)}
     send = Send("POST", f"{base}/webhooks/{quote(webhook, safe='')}/replay", body_of(WebhookReplay, None, fields), JSON)
     return parse(Replayed, (yield from exchange(send, Retry(attempts=1))))
 

@@ -317,8 +317,8 @@ class VicwClient:
         """Return what the receiver of a webhook did not take at any try. Raises NotFoundError."""
         return self._run(_protocol.dead_messages(webhook, self._retry, self._retrieve_base))
 
-    def replay(self, webhook: str, *messages: str) -> Replayed:
-        """Have dead messages (none: all) sent again, and return how many. Raises NotFoundError."""
+    def replay(self, webhook: str, messages: Sequence[str] | None = None) -> Replayed:
+        """Have these dead messages (None: all) sent again, and return how many. Raises NotFoundError."""
         return self._run(_protocol.replay(webhook, messages, self._retrieve_base))
 
     def ready(self) -> Readiness:

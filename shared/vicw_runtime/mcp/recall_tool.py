@@ -95,14 +95,16 @@ class ReadingTools:
         answer surprises you."""
         call = AgentCall.of(ctx, self._ports)
         rights = [right.value for right in call.caller.rights]
-        page = await call.reader.contexts(ContextsQuery(limit=_LISTED))
+        only = call.scope.context if call.scope.bound else None
+        page = await call.reader.contexts(ContextsQuery(limit=_LISTED, prefix=only))
+        seen = [one for one in page.contexts if only in {None, one.context}]
         lines = [
-            f"- {one_fact(one.context)}: {counted(one.items, 'item')}, last {format_minute(one.last)}"
-            for one in page.contexts
+            f"- {one_fact(one.context)}: {counted(one.items, 'item')}, last {format_minute(one.last)}" for one in seen
         ]
-        more = ["- …"] if page.next else []
+        more = ["- …"] if page.next and only is None else []
         scope = call.scope.context
-        head = f"{named(scope)} {'It is the only one here. ' if call.scope.bound else ''}Rights: {', '.join(rights)}."
+        bound = "This connection leads to no other context. " if only is not None else ""
+        head = f"{named(scope)} {bound}Rights: {', '.join(rights)}."
         text = "\n".join([head, "Contexts:" if lines else "Nothing is stored yet.", *lines, *more])
-        contexts = {one.context: one.items for one in page.contexts}
+        contexts = {one.context: one.items for one in seen}
         return answer(MemoryStatus(scope=scope, text=text, contexts=contexts, rights=rights))

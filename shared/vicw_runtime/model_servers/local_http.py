@@ -131,7 +131,7 @@ class _Answer:
         self.begun = True
         try:
             self._parser.feed_data(data)
-        except httptools.HttpParserError as error:
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
             raise ConnectionError(f"no answer of HTTP: {error}") from error
 
     def on_header(self, name: bytes, value: bytes) -> None:

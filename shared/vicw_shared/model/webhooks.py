@@ -57,12 +57,12 @@ class Webhook:
         return [one for one in self.messages if one.dead]
 
     def without_messages(self) -> Webhook:
-        """Return the hook as if its events had not been read since the first one that waits.
+        """Return the hook as if its events had not been read since the first one of a message.
 
         For an erasure: what is still stored is read again, and nothing else stays. The mark moves in any case, which
         tells a sender that what it has read is out of date.
         """
-        since = min([self.mark, *(one.since for one in self.waiting)])
+        since = min([self.mark, *(one.since for one in self.messages)])
         return replace(self, mark=since - timedelta(microseconds=1), messages=())
 
     def dump(self) -> str:

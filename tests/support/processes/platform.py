@@ -140,7 +140,7 @@ class Platform:
             embedding_url = f"{self.embedding.url}/v1"
         self.variables["VICW_EMBEDDING_URL"] = embedding_url
         self.ingest = self.add("ingest", "vicw_ingest", VICW_PORT=str(free_port())).start()
-        self.retrieval = self.add("retrieval", "vicw_retrieval").start()
+        self.retrieval = self.add("retrieval", "vicw_retrieval", VICW_MCP_INGEST_URL=self.ingest.url).start()
         if self._deployed:
             self.headers = bearer(self.key())
 

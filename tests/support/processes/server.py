@@ -17,9 +17,10 @@ from typing import IO
 
 import httpx
 
+from support.fast_directory import fast_directory
+
 VICW = Path(sys.executable).with_name("vicw")
 START_SECONDS = 90.0
-_RAM = Path("/dev/shm")
 
 
 class Server:
@@ -180,8 +181,8 @@ def eventually[T](look: Callable[[], T], wanted: Callable[[T], bool], within: fl
 
 @contextlib.contextmanager
 def temporary_directory() -> Iterator[Path]:
-    """A directory for a while, in memory where there is such a file system."""
-    with tempfile.TemporaryDirectory(dir=_RAM if _RAM.is_dir() else None, prefix="vicw-e2e-") as name:
+    """A directory for a while, in memory where there is room."""
+    with tempfile.TemporaryDirectory(dir=fast_directory(), prefix="vicw-e2e-") as name:
         yield Path(name)
 
 

@@ -19,14 +19,14 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-_ROOMY = 2 * 1024**3
-
 
 class Guard:
     """The guarding process, and the directory of the run that it removes at last."""
 
     def __init__(self) -> None:
-        self.directory = Path(tempfile.mkdtemp(prefix="vicw-servers-", dir=_fast_directory()))
+        from support.fast_directory import fast_directory  # the guarding process does not find it
+
+        self.directory = Path(tempfile.mkdtemp(prefix="vicw-servers-", dir=fast_directory()))
         self._process = subprocess.Popen(
             [sys.executable, "-S", "-E", __file__, self.directory],
             stdin=subprocess.PIPE,
@@ -62,12 +62,6 @@ def guard() -> Guard:
     made = Guard()
     atexit.register(made.close)
     return made
-
-
-def _fast_directory() -> Path | None:
-    """Memory, where there is enough of it: the servers sync every write."""
-    shared = Path("/dev/shm")
-    return shared if shared.is_dir() and shutil.disk_usage(shared).free > _ROOMY else None
 
 
 def _serve(lines: Iterable[str], directory: str) -> None:

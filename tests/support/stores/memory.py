@@ -31,8 +31,6 @@ from vicw_sleep.check.service import CheckReport, check
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.wiring import Standalone
 
-RAM = Path("/dev/shm") if Path("/dev/shm").is_dir() else None
-"""Where test stores live if possible: the engines sync dozens of files when they make a store."""
 PATIENT_MS = 20_000
 """What is found is tested: a busy machine must not cost the graph's part of it."""
 TYPED_EDGES = 0.15

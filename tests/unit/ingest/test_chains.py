@@ -10,7 +10,8 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from support.stores.memory import RAM, open_memory
+from support.fast_directory import fast_directory
+from support.stores.memory import open_memory
 
 _ITEM = st.fixed_dictionaries(
     {
@@ -31,7 +32,7 @@ def test_any_order_of_arrival_updates_and_moves_leaves_whole_chains(
     requests: list[list[dict[str, Any]]], together: bool
 ) -> None:
     async def run() -> None:
-        with tempfile.TemporaryDirectory(dir=RAM) as path:
+        with tempfile.TemporaryDirectory(dir=fast_directory()) as path:
             async with open_memory(Path(path) / "data") as memory:
                 calls = [memory.ingest(*items) for items in requests]
                 if together:

@@ -32,8 +32,9 @@ _PAUSE_SECONDS = 1.0
 _OUTAGE_SECONDS = 10.0
 _LOOK_SECONDS = 2.0
 _BATCH = 100
-_MOST_WAITING = 10
-"""Messages that wait from which on no further events are read: the store has them."""
+_MOST_UNTRIED = 10
+_MOST_WAITING = 100
+"""Messages not yet tried, and messages that wait, from which on no further events are read: the store has them."""
 MOST_DEAD = 50
 """Dead messages of a hook that are kept, the latest ones."""
 _log = structlog.get_logger()
@@ -102,7 +103,8 @@ class _Delivery:
         if due is not None:
             await self._send(hook, due)
             return True
-        if len(hook.waiting) >= _MOST_WAITING:
+        untried = sum(not one.tries for one in hook.waiting)
+        if untried >= _MOST_UNTRIED or len(hook.waiting) >= _MOST_WAITING:
             return False
         if self.reader is None:
             start = max(hook.created_at, hook.mark - LATE)

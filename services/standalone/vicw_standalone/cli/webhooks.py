@@ -85,7 +85,7 @@ def replay(
 ) -> None:
     """Send dead messages again."""
     with server(url) as client:
-        count = client.replay(webhook, *(message or ())).count
+        count = client.replay(webhook, message or None).count
     out.print(f"{count} sent again", markup=False)
 
 

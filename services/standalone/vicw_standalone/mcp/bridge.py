@@ -41,6 +41,7 @@ class StdioBridge:
         self._writing = threading.Lock()
         self._finding = threading.Lock()
         self._address: SplitResult | None = None
+        self._connections: set[http.client.HTTPConnection] = set()
 
     def run(self, lines: BinaryIO) -> None:
         """Answer until ``lines`` end and every answer is written."""
@@ -57,6 +58,8 @@ class StdioBridge:
                     self._answer(message)
                 elif is_request(message):
                     pool.submit(self._answer, message)
+        for connection in self._connections:
+            connection.close()
 
     def _answer(self, message: JsonMessage) -> None:
         try:
@@ -100,6 +103,7 @@ class StdioBridge:
             connection.connect()
             connection.sock.settimeout(_ANSWER_SECONDS)
             self._thread.connection = connection
+            self._connections.add(connection)
         return address, connection
 
     def _drop(self) -> None:
@@ -107,6 +111,7 @@ class StdioBridge:
         connection: http.client.HTTPConnection | None = getattr(self._thread, "connection", None)
         if connection is not None:
             connection.close()
+            self._connections.discard(connection)
             self._thread.connection = None
         with self._finding:
             self._address = None

@@ -29,7 +29,9 @@ def mcp(
     ] = None,
     url: Annotated[
         str | None,
-        typer.Option(help="Address of the server. \\[default: VICW_URL, or the server of the data directory]"),
+        typer.Option(
+            help="Address of the server. \\[default: VICW_RETRIEVE_URL, VICW_URL, or the server of the data directory]"
+        ),
     ] = None,
     start: Annotated[bool, typer.Option(help="Start a server if none runs; it goes on running.")] = True,
 ) -> None:

@@ -20,10 +20,10 @@ _OTHER_SECONDS = 15.0
 
 
 class ServerFinder:
-    """``url`` (None: ``VICW_URL``) names a server elsewhere, which nobody here can start."""
+    """``url`` (None: ``VICW_RETRIEVE_URL`` or ``VICW_URL``) names a server elsewhere, which nobody here can start."""
 
     def __init__(self, url: str | None, *, may_start: bool = True) -> None:
-        self._url = url or os.environ.get("VICW_URL") or None
+        self._url = url or os.environ.get("VICW_RETRIEVE_URL") or os.environ.get("VICW_URL") or None
         self._may_start = may_start
 
     def __call__(self) -> str:

@@ -15,8 +15,9 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from support.fast_directory import fast_directory
 from support.generators.example_count import TIMES
-from support.stores.memory import RAM, Memory, open_memory
+from support.stores.memory import Memory, open_memory
 
 CONTEXTS = ("one", "two")
 PEOPLE = ("Ana", "Ben", "Clara")
@@ -110,7 +111,7 @@ async def answers(
     told: list[StoredItem], asked: list[tuple[str, dict[str, Any]]], *, vectors: bool = True
 ) -> list[tuple[str, dict[str, str]]]:
     """Return the answer to each question of each viewer, as the wire has it, and the uids of all items."""
-    with tempfile.TemporaryDirectory(dir=RAM) as folder:
+    with tempfile.TemporaryDirectory(dir=fast_directory()) as folder:
         async with open_memory(Path(folder), vectors=vectors) as memory:
             uids = {}
             for one in told:

@@ -18,9 +18,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from support.fast_directory import fast_directory
 from support.generators.example_count import TIMES
 from support.stores.graph_queries import GraphClient
-from support.stores.memory import RAM
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node, Sensitivity
 from vicw_shared.model.edges import SOURCE_ITEM
@@ -186,7 +186,7 @@ async def _ask(asker: GraphClient, name: str, fields: dict[str, Any]) -> GraphAn
 
 async def _answers(world: World, questions: Sequence[tuple[str, dict[str, Any]]]) -> list[GraphAnswer | str]:
     async with AsyncExitStack() as stack:
-        room = stack.enter_context(tempfile.TemporaryDirectory(dir=RAM))
+        room = stack.enter_context(tempfile.TemporaryDirectory(dir=fast_directory()))
         graph = SqliteGraphStore(stack.enter_context(DataDir(Path(room) / "data")), REGISTRY)
         stack.push_async_callback(graph.close)
 

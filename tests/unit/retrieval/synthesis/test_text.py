@@ -90,6 +90,14 @@ async def test_the_callers_template_wraps_the_results(memory: Memory) -> None:
     )
 
 
+async def test_the_address_of_a_result_is_its_id_else_its_uid(memory: Memory) -> None:
+    await memory.ingest({"id": "b1", "text": "The buoy is red.", "source": "log.md"}, {"text": "The buoy is lit."})
+    answer = await memory.retrieve("buoy", template={"result": "{address}: {text}"})
+    expected = {f"{result.id or result.uid}: {result.text}" for result in answer.results}
+    assert len(expected) == 2
+    assert expected <= set(answer.text.splitlines())
+
+
 async def test_template_placeholders_in_stored_text_are_not_expanded(memory: Memory) -> None:
     await memory.ingest({"id": "a", "text": "Write {results} and {speaker} here: {0.__class__}"}, context="c")
     answer = await memory.retrieve(

@@ -184,13 +184,24 @@ async def test_the_dead_are_bounded(memory: Memory, receiver: WebhookReceiver) -
 
 async def test_a_slow_receiver_holds_up_no_other(memory: Memory, receiver: WebhookReceiver) -> None:
     with webhook_receiver() as slow:
-        slow.seconds = 3.0
+        slow.seconds = 30.0
         late = await made(memory, slow.url)
         await made(memory, receiver.url)
+        async with sending(memory, ON.model_copy(update={"timeout_seconds": 25.0})):
+            await memory.ingest({"text": "The lighthouse is dark."})
+            await until(lambda: bool(slow.requests))
+            await until(lambda: bool(receiver.requests))
+            found = await until_stored(memory, late, lambda one: bool(one.messages))
+    assert [one.tries for one in found.waiting] == [0], "its only try still goes on"
+
+
+async def test_a_receiver_that_does_not_answer_in_time_is_tried_again(memory: Memory) -> None:
+    with webhook_receiver() as slow:
+        slow.seconds = 3.0
+        hook = await made(memory, slow.url)
         async with sending(memory, ON.model_copy(update={"timeout_seconds": 0.5})):
             await memory.ingest({"text": "The lighthouse is dark."})
-            await until(lambda: bool(receiver.requests) and bool(slow.requests))
-            found = await until_stored(memory, late, lambda one: any(message.tries for message in one.messages))
+            found = await until_stored(memory, hook, lambda one: any(message.tries for message in one.messages))
     assert found.waiting[0].error == "no answer within 0.5 seconds"
 
 

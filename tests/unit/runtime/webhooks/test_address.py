@@ -14,7 +14,8 @@ from vicw_shared.errors import InvalidInputError
     "address",
     "127.0.0.1 127.8.8.8 10.0.0.1 172.16.0.1 192.168.1.1 169.254.169.254 100.64.0.1 0.0.0.0 224.0.0.1 "
     "255.255.255.255 192.0.2.1 ::1 :: fe80::1 fc00::1 fec0::1 ff02::1 ::ffff:127.0.0.1 ::ffff:10.0.0.1 "
-    "2002:7f00:1:: 64:ff9b::a00:1 64:ff9b::7f00:1 2001:0:7f00:1::1 2001:db8::1".split(),
+    "2002:7f00:1:: 64:ff9b::a00:1 64:ff9b::7f00:1 2001:0:7f00:1::1 2001:db8::1 64:ff9b:1::a00:1 ::a00:1 "
+    "::ffff:0:a00:1 192.0.0.192 168.63.129.16".split(),
 )
 def test_special_addresses_are_not_public(address: str) -> None:
     assert not is_public(ip_address(address))

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from support.documents.mirror_pages import assert_consistent, everything, mirror_of, pages
+from support.fast_directory import fast_directory
 from support.generators.example_count import TIMES
-from support.stores.memory import RAM, Memory, open_memory
+from support.stores.memory import Memory, open_memory
 from vicw_core.consolidation.consolidate import ConsolidatedBatch, Consolidator
 from vicw_shared.clock import now
 from vicw_shared.model import Node
@@ -48,7 +49,7 @@ async def apply_random_change(memory: Memory, chance: random.Random) -> None:
 @pytest.mark.parametrize("seed", range(2 * TIMES))
 async def test_a_synced_mirror_equals_a_freshly_built_one(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
-    with tempfile.TemporaryDirectory(dir=RAM) as folder:
+    with tempfile.TemporaryDirectory(dir=fast_directory()) as folder:
         async with open_memory(Path(folder) / "store", vectors=False) as memory:
             viewer = chance.choice(("", "ana", "*"))
             mirror = mirror_of(memory, tmp_path / "m", viewer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -10,15 +11,18 @@ from typing import Any
 
 import httpx
 import pytest
+from mcp import MCPError
 from mcp.types import TextResourceContents
 from prometheus_client import REGISTRY
 
 from support.clients.mcp_client import MODES, Mode, call, connect, refused, told
 from support.clients.served import serve
 from support.stores.memory import Memory, open_memory
+from vicw_retrieval.items.contexts import list_contexts
 from vicw_shared.clock import now
 from vicw_shared.model.keys import Right, mint
 from vicw_shared.settings import ServerSettings
+from vicw_shared.wire.items import ContextsQuery
 from vicw_standalone.app import create_standalone_app
 
 TOOLS = ["recall", "remember", "retract", "trace", "memory_status"]
@@ -99,6 +103,12 @@ async def test_a_context_of_the_address_binds_and_one_of_the_header_is_a_default
             agent, "recall", query="What colour is the kitchen?", context="House/Kitchen & Co"
         )
         assert "alone" in await refused(agent, "remember", text="It is blue.", context="*")
+        status = await call(agent, "memory_status")
+        assert status.structured_content is not None and status.structured_content["contexts"] == {"Harbour": 2}
+        with pytest.raises(MCPError, match="alone"):
+            await agent.read_resource("vicw://House%2FKitchen%20%26%20Co/item/k1")
+        assert "k1: unknown" in await told(agent, "retract", ids=["k1"])
+        assert "k1" in await refused(agent, "trace", of="k1")
     async with connect(url, headers={"VICW-Context": "House%2FKitchen%20%26%20Co"}) as agent:
         asked = {"query": "What colour is the kitchen?"}
         for context, name in ({}, "House/Kitchen & Co"), ({"context": "Harbour"}, "Harbour"), ({"context": "*"}, "all"):
@@ -234,6 +244,35 @@ async def test_search_and_fetch_are_there_for_clients_that_want_them(url: str) -
         assert item["text"] == "The ferry to Sunde leaves at seven."
     async with connect(url, headers={"User-Agent": "openai-mcp/1.0"}) as agent:
         assert "search" in [tool.name for tool in (await agent.list_tools()).tools]
+
+
+async def test_bodies_that_are_no_message_are_refused(url: str) -> None:
+    json_header = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    modern = json_header | {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/list"}
+    async with httpx.AsyncClient(trust_env=False) as http:
+        for body in (b"", b"{", b"[]", b"null", b'{"jsonrpc": "2.0", "id": 1}', b"\xff", b"[" * 100_000):
+            for headers in (json_header, modern):
+                answer = await http.post(url, content=body, headers=headers)
+                assert 400 <= answer.status_code < 500, (body[:10], headers, answer.status_code, answer.text)
+        text = await http.post(url, content=b"{}", headers={"Content-Type": "text/plain"})
+        assert 400 <= text.status_code < 500
+        large = await http.post(url, content=b" " * (33 * 1024 * 1024), headers=json_header)
+        assert large.status_code == 413
+
+
+async def test_twenty_agents_at_once_lose_no_write(url: str, memory: Memory) -> None:
+    async def work(number: int) -> None:
+        async with connect(f"{url}/Harbour", MODES[number % 2]) as agent:
+            for turn in range(3):
+                text = f"Buoy {number} was lit on day {turn}."
+                assert "Remembered" in await told(agent, "remember", text=text, id=f"{number}-{turn}")
+                assert await told(agent, "recall", query=f"When was buoy {number} lit?")
+
+    await asyncio.gather(*map(work, range(20)))
+    (context,) = (await list_contexts(ContextsQuery(), "default", memory.standalone.retrieval_ports())).contexts
+    assert context.items == 62
+    await memory.standalone.indexer.drain()
+    assert (await memory.check()).violations == []
 
 
 async def test_pages_of_other_sites_and_other_methods_are_refused(url: str) -> None:

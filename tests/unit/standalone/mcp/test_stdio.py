@@ -7,7 +7,9 @@ import json
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -100,6 +102,43 @@ def test_a_server_that_is_away_is_named_in_every_answer(tmp_path: Path, monkeypa
     (answer,) = talk(ServerFinder(None, may_start=False), request(1))
     assert "start it with `vicw serve`" in answer["error"]["message"]
     assert list(tmp_path.iterdir()) == []
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Answers one request with the port that it was for, and closes the connection without a word."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = json.dumps(
+            {"jsonrpc": "2.0", "id": message["id"], "result": int(self.headers["Host"].split(":")[1])}
+        ).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        self.close_connection = True
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.mark.timeout(60)
+def test_another_server_that_takes_the_place_of_one_is_found() -> None:
+    servers = [HTTPServer(("127.0.0.1", 0), _Handler) for _ in range(2)]
+    threads = [Thread(target=server.handle_request) for server in servers]
+    for thread in threads:
+        thread.start()
+    addresses = iter([f"http://127.0.0.1:{server.server_port}" for server in servers])
+    output = io.BytesIO()
+    lines = b"\n".join(json.dumps(INITIALIZE | {"id": number}).encode() for number in (1, 2))
+    StdioBridge(lambda: next(addresses), {}, output).run(io.BytesIO(lines))
+    for thread, server in zip(threads, servers, strict=True):
+        thread.join()
+        server.server_close()
+    answers = [json.loads(line)["result"] for line in output.getvalue().splitlines()]
+    assert answers == [server.server_port for server in servers]
 
 
 def test_broken_lines_are_answered_and_notifications_are_not() -> None:
