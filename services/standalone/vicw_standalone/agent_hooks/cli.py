@@ -55,7 +55,7 @@ def connect(
     from vicw_standalone.cli.root_group import COMMANDS
 
     connection = AgentConnection(
-        program=shutil.which("vicw") or str(Path(sys.argv[0]).absolute()),
+        program=_running_program(),
         project=Path.cwd() if project else None,
         context=context,
         url=url,
@@ -68,6 +68,12 @@ def connect(
 def disconnect(agent: _Agent, project: _Project = False, yes: _Yes = False, dry_run: _Dry = False) -> None:
     """Remove what `vicw connect` has written, and nothing else."""
     _apply(plan_disconnect(agent, Path.cwd() if project else None), yes=yes, dry_run=dry_run)
+
+
+def _running_program() -> str:
+    """Return the path of the ``vicw`` that runs; agents may have another PATH, or another one on it."""
+    running = Path(sys.argv[0]).absolute()
+    return str(running) if running.stem == "vicw" and running.is_file() else shutil.which("vicw") or "vicw"
 
 
 def _apply(changes: list[FileChange], *, yes: bool, dry_run: bool) -> None:

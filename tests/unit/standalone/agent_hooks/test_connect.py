@@ -163,5 +163,15 @@ def test_the_command_shows_what_it_will_change_and_asks(home: Path) -> None:
     assert files(home) == before
 
 
+def test_the_hooks_run_the_command_that_connected_them(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = home / "venv" / "vicw"
+    program.parent.mkdir()
+    program.touch()
+    monkeypatch.setattr("sys.argv", [str(program), "connect"])
+    assert CliRunner().invoke(app, ["connect", "codex", "--yes"]).exit_code == 0
+    hooks = json.loads((home / ".codex" / "hooks.json").read_text())["hooks"]
+    assert hooks["Stop"][0]["hooks"][0]["command"] == f"{program} hook codex"
+
+
 def test_every_agent_with_hooks_has_an_endpoint() -> None:
     assert {agent.value for agent in HOOKS} == set(AGENTS)
