@@ -68,7 +68,10 @@ async def test_every_tool_works_in_both_eras(url: str, memory: Memory, mode: Mod
         for show in ("around", "causes", "history"):
             assert await told(agent, "trace", of="n2", show=show)
         assert "Harbour: 3 items" in await told(agent, "memory_status")
-        assert await told(agent, "retract", ids=["agent:p1", "nope"]) == "Scope: Harbour. agent:p1: retracted, nope: unknown."
+        assert (
+            await told(agent, "retract", ids=["agent:p1", "nope"])
+            == "Scope: Harbour. agent:p1: retracted, nope: unknown."
+        )
         assert "agent:p1" not in await memory.found("Which part does the ferry need?", context="Harbour")
 
 
