@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -17,9 +18,12 @@ from typer.testing import CliRunner
 from vicw_bench.cases.judge import judge
 from vicw_bench.cases.model import Case, Right, load_cases
 from vicw_bench.cases.run import lines_of, summary
-from vicw_bench.cases.service import Outcome, replay
+from vicw_bench.cases.service import Outcome, is_of_retrieval, replay
 from vicw_bench.cli import app
 from vicw_bench.sets import BenchDataError
+from vicw_ingest.app import create_ingest_app
+from vicw_retrieval.app import create_retrieval_app
+from vicw_shared.settings import LimitSettings, ServerSettings
 
 ANSWER = {
     "results": [{"id": "a", "uid": "u1", "duplicates": []}, {"id": None, "uid": "u2"}, {"id": "c", "uid": "u3"}],
@@ -237,3 +241,13 @@ async def test_the_command_prints_what_is_wrong_and_fails(echo: tuple[Echo, http
 
 def test_the_summary_counts_what_was_judged() -> None:
     assert summary([]) == "0 of 0 right"
+
+
+def test_each_operation_is_asked_of_the_service_that_has_it() -> None:
+    settings = SimpleNamespace(server=ServerSettings(), limits=LimitSettings())
+    wiring: Any = SimpleNamespace(settings=settings, queue=SimpleNamespace(probe=None))
+    of_both = {"/healthz", "/readyz", "/metrics"}
+    for app_of, retrieves in ((create_ingest_app, False), (create_retrieval_app, True)):
+        for path, operations in app_of(wiring).openapi()["paths"].items():
+            for method in operations if path not in of_both else ():
+                assert is_of_retrieval(method.upper(), f"{path}?context=c") is retrieves, (method, path)

@@ -20,6 +20,12 @@ _JOB_SECONDS, _POLL_SECONDS = 300.0, 0.1
 _ASKED_AGAIN, PAUSE_SECONDS = 5, 1.0
 """How often a wrong answer is asked for again if it is degraded, and how long after."""
 _SUCCESS = Right()
+_OF_RETRIEVAL = frozenset(
+    "check contexts events feedback graph items mcp people retrieve sleep stats users webhooks".split()
+)
+"""First parts of the paths that the retrieval service has, where services are separate."""
+_CHANGES = frozenset({"/items/retract", "/sleep/undo"})
+"""Paths below these that ingest has all the same."""
 
 
 class ReplayError(Exception):
@@ -42,6 +48,12 @@ class Outcome:
         return not self.problems if self.case.judged else None
 
 
+def is_of_retrieval(method: str, path: str) -> bool:
+    """Return whether the retrieval service answers a request, where services are separate; else ingest does."""
+    plain = path.partition("?")[0]
+    return method != "PATCH" and plain.removeprefix("/").partition("/")[0] in _OF_RETRIEVAL and plain not in _CHANGES
+
+
 async def replay(
     cases: Sequence[Case], client: httpx.AsyncClient, retrieval: httpx.AsyncClient | None = None
 ) -> AsyncIterator[Outcome]:
@@ -60,7 +72,7 @@ async def _replay(case: Case, client: httpx.AsyncClient, retrieval: httpx.AsyncC
     for number, (request, right) in enumerate(zip(case.requests, case.expectations, strict=True), start=1):
         of = f"request {number}: " if len(case.requests) > number else ""
         try:
-            service = retrieval if request.path.startswith(("/retrieve", "/graph")) else client
+            service = retrieval if is_of_retrieval(request.method, request.path) else client
             before, again = answer, _ASKED_AGAIN
             status, answer = await _send(request, before, service)
             while again and _is_degraded(answer) and judge(right or _SUCCESS, status, answer):
