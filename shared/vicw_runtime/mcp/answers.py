@@ -13,7 +13,7 @@ from vicw_shared.text import one_fact
 from vicw_shared.wire.graph import WalkedNode
 
 _FENCE = "memories"
-_TAG = re.compile(rf"<(?=\s*/?\s*{_FENCE}\b)", re.IGNORECASE)
+_TAG = re.compile(rf"<(?=\s*(?:/\s*)?{_FENCE}\b)", re.IGNORECASE)
 _NAME_CHARS = 80
 """A longer name could take all of a small budget."""
 _NO_SYNTAX = str.maketrans('"<>{}', "'‹›()")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from vicw_runtime.http import Caller
 from vicw_runtime.mcp.port import McpPorts, MemoryReader, MemoryWriter
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from mcp.server.mcpserver import Context
 
 CLIENT_HEADER = "vicw-client"
-"""Header of `vicw mcp` with the client's name: after a handshake no message says it again."""
+"""Header of `vicw mcp` with the client's name, percent-encoded: after a handshake no message says it again."""
 _CLIENT_CHARS = 60
 
 
@@ -36,7 +37,7 @@ class AgentCall:
         http = context.request_context.request
         assert http is not None  # of every HTTP transport
         params = context.session.client_params
-        name = params.client_info.name if params is not None else http.headers.get(CLIENT_HEADER, "")
+        name = params.client_info.name if params is not None else unquote(http.headers.get(CLIENT_HEADER, ""))
         client = one_fact(name)[:_CLIENT_CHARS]
         return cls(http.state.caller, http.state.mcp_scope, ports, http.headers.get("authorization"), client)
 

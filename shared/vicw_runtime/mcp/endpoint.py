@@ -85,16 +85,21 @@ class _Sessions:
         async with self._lock:
             if self._manager is None:
                 manager = await in_thread(self._build)  # a second of imports
-                runs = asyncio.Event()
+                runs = asyncio.get_running_loop().create_future()
                 self._task = asyncio.create_task(self._run(manager, runs), name="mcp")
-                await runs.wait()
+                await asyncio.shield(runs)  # raises what keeps it from running
                 self._manager = manager
         return self._manager
 
-    async def _run(self, manager: StreamableHTTPSessionManager, runs: asyncio.Event) -> None:
-        async with manager.run():
-            runs.set()
-            await self._end.wait()
+    async def _run(self, manager: StreamableHTTPSessionManager, runs: asyncio.Future[None]) -> None:
+        try:
+            async with manager.run():
+                runs.set_result(None)
+                await self._end.wait()
+        except Exception as error:
+            if runs.done():
+                raise
+            runs.set_exception(error)
 
     async def close(self) -> None:
         self._end.set()

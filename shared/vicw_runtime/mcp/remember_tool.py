@@ -22,7 +22,9 @@ from vicw_shared.wire.retract import RetractRequest
 SPEAKER = "assistant"
 """Speaker of what a model has written: a role of programs (``core5.AGENTS``), so it counts as no person's word."""
 _AGENT = "agent"
-_ID_DIGITS = 10
+_OWN = "agent:"
+"""Beginning of the ids of all that agents store: with the address of another's memory they cannot replace that."""
+_ID_DIGITS = 16
 
 
 class WritingTools:
@@ -36,7 +38,7 @@ class WritingTools:
         ctx: Context,
         text: Annotated[str, Field(description="A statement that is clear without this conversation")],
         context: ContextName = None,
-        id: Annotated[str | None, Field(description="Same id: replaces it")] = None,  # noqa: A002
+        id: Annotated[str | None, Field(description="Of your own note: same id replaces it")] = None,  # noqa: A002
         speaker: Annotated[str | None, Field(description="Who said it, if someone did")] = None,
         when: Annotated[str | None, Field(description="When it happened, RFC 3339")] = None,
         importance: Literal["critical", "important", "normal", "temporary"] = "normal",
@@ -46,7 +48,7 @@ class WritingTools:
         call = AgentCall.of(ctx, self._ports)
         writer, scope = call.writer, await call.write_scope(context)
         item = {
-            "id": id or f"m-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:_ID_DIGITS]}",
+            "id": _own_id(id, text),
             "text": text,
             "subtype": "note",
             "speaker": SPEAKER,
@@ -78,6 +80,12 @@ class WritingTools:
         statuses = {address: one.status.value for address, one in zip(ids, outcome.items, strict=True)}
         told = ", ".join(f"{one_fact(address)}: {status}" for address, status in statuses.items())
         return answer(WrittenMemories(scope=scope, text=f"{named(scope)} {told}.", statuses=statuses))
+
+
+def _own_id(given: str | None, text: str) -> str:
+    """Return an agent's id of a memory; without a given one, that of the text, so that it is stored once."""
+    name = given or hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_ID_DIGITS]
+    return name if name.startswith(_OWN) else f"{_OWN}{name}"
 
 
 def _outcome(item: IngestedItem, address: str) -> str:

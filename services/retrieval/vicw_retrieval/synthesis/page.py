@@ -186,7 +186,7 @@ def guard_of(template: Template) -> Guard:
     tags = dict.fromkeys(_TAG.findall(f"{template.whole} {template.result or ''}"))
     if not tags:
         return str
-    mark = re.compile(rf"<(?=\s*/?\s*(?:{'|'.join(map(re.escape, tags))})\b)", re.IGNORECASE)
+    mark = re.compile(rf"<(?=\s*(?:/\s*)?(?:{'|'.join(map(re.escape, tags))})\b)", re.IGNORECASE)
     return lambda text: mark.sub("‹", text)
 
 

@@ -51,10 +51,10 @@ class StdioBridge:
                     continue
                 try:
                     message = read_message(line)
-                except ValueError:
+                except (ValueError, RecursionError):
                     self._write(refusal(None, "This line is not one JSON-RPC message"))
                     continue
-                if message.get("method") == "initialize":  # the next ones depend on its answer
+                if message.get("method") == "initialize" and is_request(message):  # the next ones depend on its answer
                     self._answer(message)
                 elif is_request(message):
                     pool.submit(self._answer, message)
@@ -68,8 +68,10 @@ class StdioBridge:
             self._era.answered(message, answer)
         except TimeoutError:
             answer = refusal(message, f"The server did not answer within {_ANSWER_SECONDS:g} s")
-        except (OSError, http.client.HTTPException, ServerAwayError) as error:
+        except ServerAwayError as error:
             answer = refusal(message, str(error))
+        except Exception as error:  # an agent waits for each answer
+            answer = refusal(message, f"The request could not be sent: {error}")
         self._write(answer)
 
     def _post(self, body: bytes, headers: Mapping[str, str]) -> tuple[bytes, int]:
@@ -102,6 +104,7 @@ class StdioBridge:
             connection = of_scheme(address.hostname or "", address.port, timeout=_CONNECT_SECONDS)
             connection.connect()
             connection.sock.settimeout(_ANSWER_SECONDS)
+            connection.timeout = _ANSWER_SECONDS  # of a connection that it opens again, after one that was closed
             self._thread.connection = connection
             self._connections.add(connection)
         return address, connection

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 _VERSION = "io.modelcontextprotocol/protocolVersion"
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
@@ -35,8 +36,9 @@ class Era:
         meta = params.get("_meta")
         version = meta.get(_VERSION) if isinstance(meta, dict) else None
         if not isinstance(version, str):
-            handshake = {"MCP-Protocol-Version": self._version, "VICW-Client": self._client}
-            return {name: _header(value) for name, value in handshake.items() if value}
+            handshake = {"MCP-Protocol-Version": self._version and _header(self._version)}
+            handshake["VICW-Client"] = quote(self._client, errors="replace")
+            return {name: value for name, value in handshake.items() if value}
         headers = {"MCP-Protocol-Version": version, "Mcp-Method": message["method"]}
         target = params.get(_NAMED.get(message["method"], ""))
         if isinstance(target, str):
@@ -53,7 +55,7 @@ class Era:
 def _header(value: str) -> str:
     if _PLAIN.fullmatch(value) and not value.startswith("=?base64?"):
         return value
-    return f"=?base64?{base64.b64encode(value.encode()).decode()}?="
+    return f"=?base64?{base64.b64encode(value.encode(errors='replace')).decode()}?="
 
 
 def read_message(line: bytes) -> JsonMessage:

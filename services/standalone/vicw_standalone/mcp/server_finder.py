@@ -29,7 +29,7 @@ class ServerFinder:
     def __call__(self) -> str:
         """Return the address of a server that answers. Raises ServerAwayError, which says what to do."""
         if self._url is not None:
-            if urlsplit(self._url).scheme not in {"http", "https"}:
+            if not _is_address(self._url):
                 raise ServerAwayError(f"{self._url!r} is no address of a server: correct --url or VICW_URL")
             if not _answers(self._url):
                 raise ServerAwayError(f"No VICW server answers at {self._url}: start it, or correct --url or VICW_URL")
@@ -63,6 +63,14 @@ class ServerFinder:
                 has_ended, until = True, time.monotonic() + _OTHER_SECONDS
             time.sleep(_POLL_SECONDS)
         raise ServerAwayError(f"`vicw serve` did not start: {log_path} says why. Start it yourself, then call again")
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # no port, or half an IPv6 address
+        return False
 
 
 def _answers(url: str) -> bool:

@@ -71,10 +71,10 @@ async def agent_of(memory: Memory, settings: McpSettings, *rights: Right) -> Asy
 async def test_writes_go_to_the_ingest_service_under_the_callers_key(memory: Memory, ingest_url: str) -> None:
     settings = McpSettings(ingest_url=ingest_url)
     async with agent_of(memory, settings, Right.RETRIEVE, Right.INGEST) as agent:
-        assert await told(agent, "remember", text="The buoy is red.", id="b") == "Scope: Harbour. Remembered: b."
+        assert await told(agent, "remember", text="The buoy is red.", id="b") == "Scope: Harbour. Remembered: agent:b."
         assert "> The buoy is red." in await told(agent, "recall", query="What colour is the buoy?")
         assert "text: " in await refused(agent, "remember", text=" ")
-        assert await told(agent, "retract", ids=["b"]) == "Scope: Harbour. b: retracted."
+        assert await told(agent, "retract", ids=["agent:b"]) == "Scope: Harbour. agent:b: retracted."
         assert "Nothing is remembered" in await told(agent, "recall", query="What colour is the buoy?")
     async with agent_of(memory, settings, Right.RETRIEVE) as reader:
         assert "does not have the right `ingest`" in await refused(reader, "remember", text="The buoy is green.")

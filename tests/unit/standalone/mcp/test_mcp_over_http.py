@@ -62,14 +62,17 @@ async def test_every_tool_works_in_both_eras(url: str, memory: Memory, mode: Mod
         assert " · Ana · " in text and " · n1\n> The ferry to Sunde leaves at seven.\n" in text
 
         stored = await told(agent, "remember", text="The ferry needs a new pump.", id="p1", importance="important")
-        assert stored == "Scope: Harbour. Remembered: p1."
-        assert "p1" in await memory.found("Which part does the ferry need?", context="Harbour")
+        assert stored == "Scope: Harbour. Remembered: agent:p1."
+        assert "agent:p1" in await memory.found("Which part does the ferry need?", context="Harbour")
         assert "> Because of the storm" in await told(agent, "trace", of="n1", show="thread")
         for show in ("around", "causes", "history"):
             assert await told(agent, "trace", of="n2", show=show)
         assert "Harbour: 3 items" in await told(agent, "memory_status")
-        assert await told(agent, "retract", ids=["p1", "nope"]) == "Scope: Harbour. p1: retracted, nope: unknown."
-        assert "p1" not in await memory.found("Which part does the ferry need?", context="Harbour")
+        assert (
+            await told(agent, "retract", ids=["agent:p1", "nope"])
+            == "Scope: Harbour. agent:p1: retracted, nope: unknown."
+        )
+        assert "agent:p1" not in await memory.found("Which part does the ferry need?", context="Harbour")
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -114,7 +117,7 @@ async def test_a_context_of_the_address_binds_and_one_of_the_header_is_a_default
         for context, name in ({}, "House/Kitchen & Co"), ({"context": "Harbour"}, "Harbour"), ({"context": "*"}, "all"):
             assert f'<memories scope="{name}' in await told(agent, "recall", **asked, **context)
         assert await told(agent, "remember", text="The kitchen has two windows.", id="k2") == (
-            "Scope: House/Kitchen & Co. Remembered: k2."
+            "Scope: House/Kitchen & Co. Remembered: agent:k2."
         )
 
 
@@ -131,7 +134,7 @@ async def test_a_write_without_a_context_lists_them_unless_there_is_only_one(url
         assert "does not exist" in await refused(agent, "recall", query="quay", context="Harbor")
     async with connect(f"{url}/Quay") as agent:  # a connection names a new one
         assert await told(agent, "recall", query="Is it wet?") == "Scope: Quay. Nothing is remembered that fits."
-        assert (await told(agent, "remember", text="The quay is wet.")).startswith("Scope: Quay. Remembered: m-")
+        assert (await told(agent, "remember", text="The quay is wet.")).startswith("Scope: Quay. Remembered: agent:")
 
 
 async def test_unknown_and_wrong_arguments_are_named(url: str) -> None:
@@ -154,14 +157,17 @@ async def test_what_an_agent_writes_is_marked_as_its_own_and_never_the_users_wor
     report = {"text": "Ana wants the lights of the quay switched off at ten.", "speaker": "Ana"}
     async with connect(f"{url}/Harbour", name="coder") as agent:
         await told(agent, "remember", **report, id="a1")
-        assert "Already remembered as a1" in await told(agent, "remember", **report, id="a2")
+        assert "Already remembered as agent:a1" in await told(agent, "remember", **report, id="a2")
+        await told(agent, "remember", text="The ferry leaves at noon.", id="n1")
         same = [await told(agent, "remember", text="The buoy is red.") for _ in range(2)]
-        assert "Remembered: m-" in same[0] and "Already there: m-" in same[1]
+        assert "Remembered: agent:" in same[0] and "Already there: agent:" in same[1]
         text = await told(agent, "recall", query="When does Ana want the lights switched off?")
-    (one,) = [one for one in (await memory.retrieve("lights switched off at ten")).results if one.id == "a1"]
+    (one,) = [one for one in (await memory.retrieve("lights switched off at ten")).results if one.id == "agent:a1"]
     assert (one.speaker, one.source) == ("assistant", "agent:coder")
     assert one.metadata == {"written_by": "agent", "said_by": "Ana"}
-    assert " · assistant · " in text and " · a1\n" in text
+    kept = {one.id: one.speaker for one in (await memory.retrieve("ferry", limit=20)).results}
+    assert (kept["n1"], kept["agent:n1"]) == ("Ana", "assistant"), "it does not replace what another has told"
+    assert " · assistant · " in text and " · agent:a1\n" in text
 
 
 async def test_recalled_text_that_is_written_back_is_not_stored_again(url: str, memory: Memory) -> None:

@@ -59,12 +59,12 @@ async def test_the_sdks_client_uses_the_tools_over_stdio(url: str, memory: Memor
         assert len((await agent.list_tools()).tools) == 5
         assert "> The ferry to Sunde" in await told(agent, "recall", query="When does the ferry to Sunde leave?")
         assert await told(agent, "remember", text="Die Fähre fährt täglich.", id="n/2 é") == (
-            "Scope: Harbour. Remembered: n/2 é."
+            "Scope: Harbour. Remembered: agent:n/2 é."
         )
         assert "'limt'" in await refused(agent, "recall", query="x", limt=1)
-        assert "täglich" in (await agent.read_resource("vicw://Harbour/item/n%2F2%20%C3%A9")).contents[0].text  # type: ignore[union-attr]
+        assert "täglich" in (await agent.read_resource("vicw://Harbour/item/agent:n%2F2%20%C3%A9")).contents[0].text  # type: ignore[union-attr]
         assert (await agent.get_prompt("why", {"event": "é"})).messages
-    (one,) = [one for one in (await memory.retrieve("Fähre")).results if one.id == "n/2 é"]
+    (one,) = [one for one in (await memory.retrieve("Fähre")).results if one.id == "agent:n/2 é"]
     assert one.source == "agent:coder"  # in the older era, too, in which only the handshake says so
 
 
@@ -95,8 +95,9 @@ def test_a_server_that_is_away_is_named_in_every_answer(tmp_path: Path, monkeypa
     assert {one["error"]["message"] for one in answers} == {
         "No VICW server answers at http://127.0.0.1:1: start it, or correct --url or VICW_URL"
     }
-    (answer,) = talk(ServerFinder("127.0.0.1:8080"), request(1))
-    assert "is no address of a server" in answer["error"]["message"]
+    for address in ("127.0.0.1:8080", "http://localhost:abc", "http://["):
+        (answer,) = talk(ServerFinder(address), request(1))
+        assert "is no address of a server" in answer["error"]["message"]
     monkeypatch.setenv("VICW_DATA_DIR", str(tmp_path))
     monkeypatch.delenv("VICW_URL", raising=False)
     (answer,) = talk(ServerFinder(None, may_start=False), request(1))
