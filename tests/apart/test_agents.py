@@ -8,7 +8,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from apart.conftest import Engines
-from support.clients.mcp_client import MODES, Mode, connect, refused, told
+from support.clients.mcp_client import MODES, Mode, connect, refused, succeeded
 from support.processes.platform import Platform, bearer
 from support.processes.server import VICW
 
@@ -18,11 +18,11 @@ pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
 @pytest.mark.parametrize("mode", MODES)
 async def test_an_agent_writes_and_reads_over_http(platform: Platform, mode: Mode) -> None:
     async with connect(f"{platform.retrieval.url}/mcp/Harbour-{mode}", mode) as agent:
-        assert "Remembered: b1" in await told(agent, "remember", text="The buoy of the quay is red.", id="b1")
-        assert "> The buoy of the quay is red." in await told(agent, "recall", query="Which colour has the buoy?")
-        assert "> The buoy" in await told(agent, "trace", of="b1")
-        assert "b1: retracted" in await told(agent, "retract", ids=["b1"])
-        assert "Nothing is remembered" in await told(agent, "recall", query="Which colour has the buoy?")
+        assert "Remembered: b1" in await succeeded(agent, "remember", text="The buoy of the quay is red.", id="b1")
+        assert "> The buoy of the quay is red." in await succeeded(agent, "recall", query="Which colour has the buoy?")
+        assert "> The buoy" in await succeeded(agent, "trace", of="b1")
+        assert "b1: retracted" in await succeeded(agent, "retract", ids=["b1"])
+        assert "Nothing is remembered" in await succeeded(agent, "recall", query="Which colour has the buoy?")
 
 
 async def test_the_callers_key_decides_at_both_services(engines: Engines, tmp_path: Path, models_dir: Path) -> None:
@@ -34,18 +34,24 @@ async def test_the_callers_key_decides_at_both_services(engines: Engines, tmp_pa
         url = f"{platform.retrieval.url}/mcp/Harbour"
         reading = bearer(platform.key("--right", "retrieve"))
         async with connect(url, headers=platform.headers) as agent, connect(url, headers=reading) as reader:
-            assert "Remembered: b1" in await told(agent, "remember", text="The buoy of the quay is red.", id="b1")
-            assert "> The buoy of the quay is red." in await told(reader, "recall", query="Which colour has the buoy?")
+            assert "Remembered: b1" in await succeeded(agent, "remember", text="The buoy of the quay is red.", id="b1")
+            assert "> The buoy of the quay is red." in await succeeded(
+                reader, "recall", query="Which colour has the buoy?"
+            )
             assert "does not have the right `ingest`" in await refused(reader, "remember", text="The buoy is green.")
             platform.ingest.kill()
             assert "ingest: cannot be reached" in await refused(agent, "remember", text="The buoy is green.")
-            assert "> The buoy of the quay is red." in await told(agent, "recall", query="Which colour has the buoy?")
+            assert "> The buoy of the quay is red." in await succeeded(
+                agent, "recall", query="Which colour has the buoy?"
+            )
         command = StdioServerParameters(
             command=str(VICW),
             args=["mcp", "--url", platform.retrieval.url, "--context", "Harbour"],
             env=platform.variables | {"VICW_API_KEY": reading["Authorization"].removeprefix("Bearer ")},
         )
         async with Client(command) as agent:
-            assert "> The buoy of the quay is red." in await told(agent, "recall", query="Which colour has the buoy?")
+            assert "> The buoy of the quay is red." in await succeeded(
+                agent, "recall", query="Which colour has the buoy?"
+            )
     finally:
         platform.close()

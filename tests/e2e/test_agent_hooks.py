@@ -61,12 +61,12 @@ class Agent:
             "hook_event_name": event,
         }
         done = subprocess.run(
-            [sys.executable, "-m", "vicw_standalone", "hook", "claude-code", "--verbose", "--seconds", "20"],
+            [sys.executable, "-m", "vicw_standalone", "hook", "claude-code", "--verbose", "--seconds", "40"],
             input=json.dumps(sent | fields),
             capture_output=True,
             text=True,
             env=self.environment,
-            timeout=60,
+            timeout=90,
             check=True,
         )
         assert done.stderr == ""
@@ -74,7 +74,7 @@ class Agent:
 
 
 def test_the_second_day_recalls_the_first_and_another_project_nothing(serve: Serve, tmp_path: Path) -> None:
-    server = serve(CLAUDE_CONFIG_DIR=str(tmp_path / "home"), VICW_HOOKS_DEADLINE_MS="5000")
+    server = serve(CLAUDE_CONFIG_DIR=str(tmp_path / "home"), VICW_HOOKS_DEADLINE_MS="20000")
     server.start()
     first = Agent(server, tmp_path / "alpha", "day-1")
     assert first.hook("SessionStart", source="startup") == ""

@@ -153,6 +153,14 @@ def _is_called_by_loopback_name(request: Request) -> bool:
         return False
 
 
+def is_of_this_machine(request: Request) -> bool:
+    """Return whether a request comes from this machine and calls the server by a name of it.
+
+    A reverse proxy on this machine that passes on the name its clients use makes no such request.
+    """
+    return _is_from_this_machine(request) and _is_called_by_loopback_name(request)
+
+
 class SecretGate(Gate):
     """Grants every right to requests with the secret, or to all requests if no secret is set."""
 

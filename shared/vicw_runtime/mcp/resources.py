@@ -43,7 +43,7 @@ class MemoryResources:
     async def brief(self, context: str, ctx: Context) -> str:
         """What a context holds, in short: how much, what matters most, what came last."""
         call = AgentCall.of(ctx, self._ports)
-        with _told():
+        with _expected_errors_shown():
             reader = call.reader
             await call.read_scope(context)
             return await brief_text(reader, context)
@@ -51,7 +51,7 @@ class MemoryResources:
     async def item(self, context: str, id: str, ctx: Context) -> str:  # noqa: A002
         """One memory, whole."""
         call = AgentCall.of(ctx, self._ports)
-        with _told():
+        with _expected_errors_shown():
             reader = call.reader
             item = await reader.item(id, await call.read_scope(context))
             facts = (item.subtype, item.name, item.speaker, item.source, format_minute(item.told_at))
@@ -60,7 +60,7 @@ class MemoryResources:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _expected_errors_shown() -> Iterator[None]:
     """Tell expected errors to the client, which sees no text of others."""
     try:
         yield

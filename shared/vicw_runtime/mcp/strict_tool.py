@@ -42,7 +42,7 @@ class StrictTool(Tool):
             return await super().run(arguments, context, convert_result)
         except ToolError as error:
             if isinstance(error.__cause__, VicwError | ValidationError):
-                raise ToolError(told(error.__cause__)) from error
+                raise ToolError(error_text(error.__cause__)) from error
             raise
 
 
@@ -52,7 +52,7 @@ def _undescribed(schema: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in schema.items() if key != "description"} | ({"$defs": inner} if inner else {})
 
 
-def told(error: VicwError | ValidationError) -> str:
+def error_text(error: VicwError | ValidationError) -> str:
     """Return an expected error as a sentence that names the argument and the fix."""
     if isinstance(error, ValidationError):
         error = InvalidInputError(*describe(error.errors(), root="arguments"))

@@ -35,7 +35,7 @@ class HookSettings(BaseSettings):
     read_transcripts: bool = Field(
         True,
         description="Open the transcripts that hooks name, those of this user below ~/.claude/projects and "
-        "~/.codex/sessions, if the server is on loopback",
+        "~/.codex/sessions, if the server is on loopback and the agent on its machine",
     )
     sessions: int = Field(
         1000, gt=0, description="Sessions of which the process remembers what it has shown, those used last"

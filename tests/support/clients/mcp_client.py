@@ -41,7 +41,7 @@ def text_of(result: CallToolResult) -> str:
     return block.text
 
 
-async def told(client: Client, tool: str, **arguments: Any) -> str:
+async def succeeded(client: Client, tool: str, **arguments: Any) -> str:
     """Return the text of a tool that succeeded."""
     result = await call(client, tool, **arguments)
     assert not result.is_error, text_of(result)

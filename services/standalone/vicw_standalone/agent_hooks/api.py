@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response, Security
 
-from vicw_runtime.http import Gate, bearer_scheme, caller_of, refusals
+from vicw_runtime.http import Gate, bearer_scheme, caller_of, is_of_this_machine, refusals
 from vicw_shared.model.keys import Right
 from vicw_standalone.agent_hooks.hook import TURNS_HEADER
 from vicw_standalone.agent_hooks.model import Agent, HookEvent, HookOutput, HookQuery, SessionAnswer, SessionEvent
@@ -46,7 +46,7 @@ def create_hooks_router(ports: Callable[[], HookPorts], gate: Gate) -> APIRouter
 
 def _sender(http: Request) -> Sender:
     caller = caller_of(http)
-    return Sender(caller.tenant, caller.rights, caller.key)
+    return Sender(caller.tenant, caller.rights, caller.key, is_of_this_machine(http))
 
 
 def _response(output: HookOutput) -> Response:

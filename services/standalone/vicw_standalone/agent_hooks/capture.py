@@ -16,12 +16,12 @@ from pydantic import ValidationError
 
 from vicw_core.background import in_thread
 from vicw_ingest.pipeline import IngestPorts, ingest
-from vicw_shared.errors import VicwError
+from vicw_shared.errors import InvalidInputError, VicwError
 from vicw_shared.wire.ingest import IngestRequest, Item
 from vicw_standalone.agent_hooks.model import Agent
 from vicw_standalone.agent_hooks.recall import SessionPlace
 from vicw_standalone.agent_hooks.sessions import Session
-from vicw_standalone.agent_hooks.transcript import TranscriptReader, TranscriptTurn
+from vicw_standalone.agent_hooks.transcript import TranscriptReader, TranscriptTurn, summarize
 
 _log = structlog.get_logger()
 _BATCH = 50
@@ -32,13 +32,11 @@ _BATCH = 50
 class Offloaded:
     """How many turns are stored, and in a sentence what could not be read or stored.
 
-    ``is_complete``: sent again, they would be as they are; else the stores have failed. ``is_open``: the transcript was
-    opened.
+    ``is_open``: the transcript was opened.
     """
 
     stored: int = 0
     problem: str = ""
-    is_complete: bool = True
     is_open: bool = True
 
 
@@ -94,30 +92,41 @@ async def offload_transcript(
                 reader = TranscriptReader(place.session)
             session.transcript = None  # until its turns are stored
             turns = await in_thread(lambda: list(reader.read(file)))
-        stored = await offload(turns, agent, place, ports, key)
-        if stored.is_complete:
+        try:
+            offloaded = await offload(turns, agent, place, ports, key)
+        except VicwError as error:  # an agent is told of it, and sends no event again
+            _log.warning("turns of a session could not be stored", error=error.detail)
+            offloaded = Offloaded(problem=error.detail)
+        else:
             session.transcript = (identity, reader)
-        problem = "; ".join(filter(None, (reader.summary(), stored.problem)))
-        return Offloaded(stored.stored, problem, stored.is_complete)
+        problem = "; ".join(filter(None, (reader.summary(), offloaded.problem)))
+        return Offloaded(offloaded.stored, problem)
 
 
 async def offload(
     turns: Sequence[TranscriptTurn], source: str, place: SessionPlace, ports: Callable[[], IngestPorts], key: str | None
 ) -> Offloaded:
-    """Store turns in the session's flow. They are durable when this returns, and found a little later."""
-    stored, problems, is_complete = 0, list[str](), True
-    try:
-        limits = ports().limits
-        items = list(_items(turns, source, place.session, limits.text_chars, problems))
-        for batch in batched(items, _BATCH):
-            request = IngestRequest(context=place.context, wait=False, items=batch)
-            await ingest(request, place.tenant, ports(), key=key)
-            stored += len(batch)
-    except VicwError as error:
-        _log.warning("turns of a session could not be stored", error=error.detail)
-        problems.append(error.detail)
-        is_complete = False
-    return Offloaded(stored, "; ".join(problems), is_complete)
+    """Store turns in the session's flow. They are durable when this returns, and found a little later.
+
+    A turn that is refused costs no other. Of turns with one id the last is stored. Raises the errors of ``ingest``
+    but InvalidInputError.
+    """
+    problems = list[str]()
+
+    async def store(items: tuple[Item, ...]) -> int:
+        try:
+            await ingest(IngestRequest(context=place.context, wait=False, items=items), place.tenant, ports(), key=key)
+        except InvalidInputError as error:
+            if len(items) == 1:
+                problems.append(f"turn {items[0].id} cannot be stored: {error.detail}")
+                return 0
+            middle = len(items) // 2
+            return await store(items[:middle]) + await store(items[middle:])
+        return len(items)
+
+    by_id = {one.id: one for one in _items(turns, source, place.session, ports().limits.text_chars, problems)}
+    stored = sum([await store(batch) for batch in batched(by_id.values(), _BATCH)])
+    return Offloaded(stored, summarize(problems))
 
 
 def _items(

@@ -66,7 +66,7 @@ def connect(
 
 
 def disconnect(agent: _Agent, project: _Project = False, yes: _Yes = False, dry_run: _Dry = False) -> None:
-    """Remove what `vicw connect` has written, and nothing else."""
+    """Remove what `vicw connect` has written, and any other hook that runs `vicw hook`."""
     _apply(plan_disconnect(agent, Path.cwd() if project else None), yes=yes, dry_run=dry_run)
 
 

@@ -106,7 +106,7 @@ def add_hooks(values: dict[str, Any], commands: dict[str, tuple[str, int]]) -> N
 
 
 def remove_hooks(values: dict[str, Any]) -> None:
-    """Remove the commands ``vicw hook …``, and what is empty without them."""
+    """Remove the commands ``vicw hook …``, whoever wrote them, and what is empty without them."""
     hooks = values.get("hooks")
     if not isinstance(hooks, dict):
         return

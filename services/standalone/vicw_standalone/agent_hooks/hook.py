@@ -10,11 +10,11 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from vicw_standalone.agent_hooks.project import is_off, project_context
-from vicw_standalone.agent_hooks.transcript import OFF_MARKER, TranscriptReader
+from vicw_standalone.agent_hooks.transcript import OFF_MARKER, TranscriptReader, summarize
 
 if TYPE_CHECKING:
     from http.client import HTTPMessage
@@ -26,7 +26,12 @@ _FIELDS = ("hook_event_name", "session_id", "prompt", "source", "cwd", "transcri
 """What is sent of an event: the rest is not needed."""
 _OF_THIS_MACHINE = ("cwd", "transcript_path")
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-_RECALL_SECONDS, _OFFLOAD_SECONDS = 0.5, 60.0
+RECALL_SECONDS = 4.0
+"""An agent waits 5 s; the server ends a recall earlier, after its ``VICW_HOOKS_DEADLINE_MS``."""
+_CONNECT_SECONDS = 0.3
+"""Of a recall: a server that is away is not waited for."""
+OFFLOAD_SECONDS, _APART_SECONDS = 60.0, 600.0
+"""While the agent waits, and in a process that it does not wait for."""
 _MAX_EVENT_BYTES = 8 * 1024 * 1024
 TURNS_HEADER = "VICW-Wants-Turns"
 """Header of a server that has not opened the transcript: the turns have to be sent."""
@@ -38,6 +43,10 @@ class _NoAnswerError(Exception):
     """The server gave no answer; the text says why."""
 
 
+class _InvalidError(_NoAnswerError):
+    """The server cannot store what it was sent, now or later."""
+
+
 def run(arguments: Sequence[str]) -> None:
     """Handle the event on standard input; ``--verbose`` says on standard error why nothing is printed."""
     from argparse import ArgumentParser
@@ -47,17 +56,21 @@ def run(arguments: Sequence[str]) -> None:
     parser.add_argument("--context", default=os.environ.get("VICW_CONTEXT"), help="default: the git checkout's name")
     parser.add_argument("--url", help="address of the server")
     parser.add_argument("--no-capture", action="store_true", help="recall only: store nothing of the session")
-    parser.add_argument("--seconds", type=float, default=_RECALL_SECONDS, help="longest time of a recall (%(default)s)")
+    parser.add_argument("--seconds", type=float, default=RECALL_SECONDS, help="longest time of a recall (%(default)s)")
     parser.add_argument("--verbose", action="store_true", help="say on standard error why there is no answer")
     given = parser.parse_args(arguments)
+    timer = None
     try:
         event = json.loads(sys.stdin.buffer.read(_MAX_EVENT_BYTES))
-        _end_after(given.seconds if event["hook_event_name"] in _RECALLING else _OFFLOAD_SECONDS)
+        timer = _end_after(given.seconds if event["hook_event_name"] in _RECALLING else OFFLOAD_SECONDS)
         answer = answer_event(event, given.agent, given.context, given.url, captures=not given.no_capture)
     except Exception as error:  # an agent must not be held up by whatever it is
         if given.verbose:
             print(f"vicw hook: {str(error) or type(error).__name__}", file=sys.stderr)
         return
+    finally:
+        if timer is not None:
+            timer.cancel()  # an answer is printed as a whole
     if answer:
         print(json.dumps(answer))
 
@@ -82,10 +95,13 @@ def answer_event(
         sent = {field: event[field] for field in _FIELDS if event.get(field) is not None}
         if not server.is_local:
             sent = {field: _masked(text) for field, text in sent.items() if field not in _OF_THIS_MACHINE}
-        answer, headers = server.post(f"/hooks/{agent}?context={_quoted(context)}", sent)
+        limit = _CONNECT_SECONDS if name in _RECALLING else OFFLOAD_SECONDS
+        answer, headers = server.post(f"/hooks/{agent}?context={_quoted(context)}", sent, limit)
         if TURNS_HEADER not in headers:
             return answer
-    if name == "SessionEnd" and not _detach():  # the agent ends it soon, and posting takes longer
+    if name == "SessionEnd" and hasattr(os, "fork"):  # the agent ends it soon, and posting takes longer
+        if not os.fork():
+            _work_apart(lambda: _send_turns(server, agent, context, event))
         return {}
     return _send_turns(server, agent, context, event)
 
@@ -96,30 +112,43 @@ def _send_turns(server: _Server, agent: str, context: str, event: Mapping[str, A
     reader = TranscriptReader(session)
     with open(event["transcript_path"], "rb") as file:  # noqa: PTH123
         turns = list(reader.read(file))
-    for batch in _batches(turns):
-        items = [
-            {"id": one.id, "text": _masked(one.text), "speaker": one.speaker, "subtype": "message", "source": agent}
-            | ({"timestamp": one.timestamp} if one.timestamp else {})
-            for one in batch
-        ]
-        server.post("/ingest", {"context": context, "flow_id": session, "wait": False, "items": items})
+    problems = [summary] if (summary := reader.summary()) else []
+
+    def store(items: list[dict[str, str]]) -> None:
+        try:
+            server.post("/ingest", {"context": context, "flow_id": session, "wait": False, "items": items})
+        except _InvalidError as error:
+            middle = len(items) // 2
+            if middle:
+                store(items[:middle])
+                store(items[middle:])
+            else:
+                problems.append(f"turn {items[0]['id']} cannot be stored: {error}")
+
+    for batch in _batches(list({one.id: one for one in turns}.values())):
+        store(
+            [
+                {"id": one.id, "text": _masked(one.text), "speaker": one.speaker, "subtype": "message", "source": agent}
+                | ({"timestamp": one.timestamp} if one.timestamp else {})
+                for one in batch
+            ]
+        )
     if event["hook_event_name"] == "PreCompact":
         server.post("/hooks/session", {"event": "compact", "context": context, "session": session})
-    problem = reader.summary()
-    return {"systemMessage": f"VICW: {problem}"} if problem else {}
+    return {"systemMessage": f"VICW: {summarize(problems)}"} if problems else {}
 
 
-def _detach() -> bool:
-    """Go on in a process of its own, where there is such a thing. Return whether this is the one that goes on."""
-    if not hasattr(os, "fork"):
-        return True
-    if os.fork():
-        return False
-    os.setsid()
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for descriptor in range(3):  # an agent waits until nobody has its pipe
-        os.dup2(nowhere, descriptor)
-    return True
+def _work_apart(work: Callable[[], object]) -> NoReturn:
+    """Do the work of a forked process, which the agent neither waits for nor ends, and end it."""
+    try:
+        os.setsid()
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for descriptor in range(3):  # an agent waits until nobody has its pipe
+            os.dup2(nowhere, descriptor)
+        _end_after(_APART_SECONDS)  # the timer before the fork is not in this process
+        work()
+    finally:
+        os._exit(0)
 
 
 def _batches[T](turns: Sequence[T]) -> Iterator[Sequence[T]]:
@@ -127,8 +156,8 @@ def _batches[T](turns: Sequence[T]) -> Iterator[Sequence[T]]:
         yield turns[start : start + _TURNS]
 
 
-def _end_after(seconds: float) -> None:
-    """End the process then, whatever it waits for."""
+def _end_after(seconds: float) -> threading.Timer:
+    """End the process then, whatever it waits for. Return the timer."""
 
     def end() -> None:
         os._exit(0)
@@ -136,6 +165,7 @@ def _end_after(seconds: float) -> None:
     timer = threading.Timer(seconds, end)
     timer.daemon = True
     timer.start()
+    return timer
 
 
 def _quoted(text: str) -> str:
@@ -164,22 +194,28 @@ class _Server:
         self.is_local = self._address.hostname in _LOOPBACK
         self._key = os.environ.get("VICW_API_KEY", "").strip()
 
-    def post(self, path: str, body: Mapping[str, Any]) -> tuple[dict[str, Any], HTTPMessage]:
+    def post(
+        self, path: str, body: Mapping[str, Any], connect_seconds: float = OFFLOAD_SECONDS
+    ) -> tuple[dict[str, Any], HTTPMessage]:
         """Return the server's answer with its headers. Raises _NoAnswerError for a refusal."""
         import http.client
 
         kind = http.client.HTTPSConnection if self._address.scheme == "https" else http.client.HTTPConnection
         host = self._address.hostname or ""
-        connection = kind(host, self._address.port, timeout=_OFFLOAD_SECONDS)
+        connection = kind(host, self._address.port, timeout=connect_seconds)
         headers = {"Content-Type": "application/json"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
         try:
+            connection.connect()
+            connection.sock.settimeout(OFFLOAD_SECONDS)
             connection.request("POST", self._address.path.rstrip("/") + path, json.dumps(body).encode(), headers)
             response = connection.getresponse()
             answer = json.loads(response.read())
         finally:
             connection.close()
+        if response.status in (http.client.REQUEST_ENTITY_TOO_LARGE, http.client.UNPROCESSABLE_ENTITY):
+            raise _InvalidError(str(answer.get("detail") or response.status))
         if response.status >= http.client.BAD_REQUEST:
             raise _NoAnswerError(str(answer.get("detail") or response.status))
         return answer, response.headers

@@ -26,11 +26,12 @@ _OFFLOADING = frozenset({"PreCompact", "Stop", "SessionEnd"})
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Who sends an event: its tenant, its rights, the id of its key."""
+    """Who sends an event: its tenant, its rights, the id of its key, and whether it is on the server's machine."""
 
     tenant: str
     rights: tuple[Right, ...]
     key: str | None
+    is_local: bool
 
     def require_ingest(self) -> None:
         """Raise ForbiddenError unless it may store."""
@@ -40,7 +41,7 @@ class Sender:
 
 @dataclass(frozen=True, slots=True)
 class HookPorts:
-    """What hooks need. ``is_local``: agents and the server are on one machine and of one user."""
+    """What hooks need. ``is_local``: the server listens on loopback alone."""
 
     retrieval: Callable[[], RetrievalPorts]
     ingest: Callable[[], IngestPorts]
@@ -55,12 +56,16 @@ async def handle_event(
     """Do what an event of Claude Code or Codex asks for; an empty output if that is nothing.
 
     ``context``: that of the project; None: the name of the checkout around the agent's folder, on this machine alone.
-    Raises InvalidInputError if none is known, and ForbiddenError for a key that may not store.
+    Paths of an event that came from elsewhere, such as through a reverse proxy, are not looked at: nobody else may ask
+    what this machine has on its disk. Raises InvalidInputError if no context is known, and ForbiddenError for a key
+    that may not store.
     """
     name = event.hook_event_name
-    if ports.is_local and event.cwd and is_off(event.cwd):
+    is_local = ports.is_local and sender.is_local
+    folder = event.cwd if is_local else None
+    if folder and is_off(folder):
         return HookOutput()
-    place = SessionPlace(sender.tenant, context or _context_of(event, ports), event.session_id)
+    place = SessionPlace(sender.tenant, context or _context_of(folder), event.session_id)
     session = ports.sessions.of(place.tenant, place.context, place.session)
     if name == "SessionStart":
         session.is_compacted |= event.source == "compact"
@@ -70,8 +75,8 @@ async def handle_event(
     if name not in _OFFLOADING or event.transcript_path is None:
         return HookOutput()
     sender.require_ingest()
-    if not (ports.is_local and ports.settings.read_transcripts):
-        message = "VICW opens no transcript on this server: `vicw hook` sends the turns"
+    if not (is_local and ports.settings.read_transcripts):
+        message = "VICW opens no transcript for this agent: `vicw hook` sends the turns"
         return HookOutput(message=message, wants_turns=True)
     offloaded = await offload_transcript(event.transcript_path, agent, place, session, ports.ingest, sender.key)
     session.is_compacted |= name == "PreCompact"
@@ -102,8 +107,8 @@ async def handle_session_event(event: SessionEvent, sender: Sender, ports: HookP
     return SessionAnswer(stored=offloaded.stored)
 
 
-def _context_of(event: HookEvent, ports: HookPorts) -> str:
-    name = project_context(event.cwd) if ports.is_local and event.cwd else ""
+def _context_of(folder: str | None) -> str:
+    name = project_context(folder) if folder else ""
     if not name:
         problem = FieldProblem("context", "is missing", "Add ?context=NAME to the address, or use `vicw hook`")
         raise InvalidInputError(problem)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
@@ -27,7 +27,7 @@ _NO_PROMPT = ("<command-name>", "<command-message>", "<bash-input>", "<bash-stdo
 """Beginnings of user lines of Claude Code that no user has written."""
 _HIDDEN = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 _CODEX_LINES = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted"})
-_NOT_SAID = re.compile(rf"<({'|'.join((FENCE_TAG, *_OF_AGENT))})\b[^>]*>.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(rf"<(/?)({'|'.join((FENCE_TAG, *_OF_AGENT))})\b[^<>]*>", re.IGNORECASE)
 
 
 class UnreadableLineError(Exception):
@@ -134,7 +134,7 @@ class TranscriptReader:
         speaker, text = said
         if speaker == USER:
             self._is_muted = OFF_MARKER in text
-        text = _NOT_SAID.sub("", text).strip()
+        text = _said(text).strip()
         if self._is_muted or not text:
             return None
         own, time = line.get("uuid"), line.get("timestamp")
@@ -144,6 +144,33 @@ class TranscriptReader:
             text=text,
             timestamp=time if isinstance(time, str) else None,
         )
+
+
+def summarize(problems: Sequence[str]) -> str:
+    """Return the first problem and how many more there are: an agent shows it in a line."""
+    return f"{problems[0]} (and {len(problems) - 1} more)" if len(problems) > 1 else "".join(problems)
+
+
+def _said(text: str) -> str:
+    """Return a text without what stands between tags of the agent, and without recalled memories.
+
+    A tag that nothing closes is what somebody wrote, and stays. Memories are cut out even if their end is missing: what
+    was recalled must not be stored anew. One pass over the tags, so that a hostile line takes no more than its length.
+    """
+    tags = list(_TAG.finditer(text))
+    last_closing = {tag[2].lower(): tag.start() for tag in tags if tag[1]}
+    kept, position, opened = list[str](), 0, ""
+    for tag in tags:
+        is_closing, name = bool(tag[1]), tag[2].lower()
+        if opened:
+            if is_closing and name == opened:
+                position, opened = tag.end(), ""
+        elif not is_closing and (name == FENCE_TAG or last_closing.get(name, -1) > tag.start()):
+            kept.append(text[position : tag.start()])
+            opened = name
+    if not opened:
+        kept.append(text[position:])
+    return "".join(kept)
 
 
 def _claude_code(line: dict[str, object], kind: str) -> tuple[str, str] | None:

@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI
 from mcp import Client
 
-from support.clients.mcp_client import connect, refused, told
+from support.clients.mcp_client import connect, refused, succeeded
 from support.clients.served import serve
 from support.stores.memory import Memory
 from vicw_retrieval.mcp.reader import RetrievalReader
@@ -71,11 +71,14 @@ async def agent_of(memory: Memory, settings: McpSettings, *rights: Right) -> Asy
 async def test_writes_go_to_the_ingest_service_under_the_callers_key(memory: Memory, ingest_url: str) -> None:
     settings = McpSettings(ingest_url=ingest_url)
     async with agent_of(memory, settings, Right.RETRIEVE, Right.INGEST) as agent:
-        assert await told(agent, "remember", text="The buoy is red.", id="b") == "Scope: Harbour. Remembered: agent:b."
-        assert "> The buoy is red." in await told(agent, "recall", query="What colour is the buoy?")
+        assert (
+            await succeeded(agent, "remember", text="The buoy is red.", id="b")
+            == "Scope: Harbour. Remembered: agent:b."
+        )
+        assert "> The buoy is red." in await succeeded(agent, "recall", query="What colour is the buoy?")
         assert "text: " in await refused(agent, "remember", text=" ")
-        assert await told(agent, "retract", ids=["agent:b"]) == "Scope: Harbour. agent:b: retracted."
-        assert "Nothing is remembered" in await told(agent, "recall", query="What colour is the buoy?")
+        assert await succeeded(agent, "retract", ids=["agent:b"]) == "Scope: Harbour. agent:b: retracted."
+        assert "Nothing is remembered" in await succeeded(agent, "recall", query="What colour is the buoy?")
     async with agent_of(memory, settings, Right.RETRIEVE) as reader:
         assert "does not have the right `ingest`" in await refused(reader, "remember", text="The buoy is green.")
 
@@ -93,4 +96,4 @@ async def test_without_an_ingest_service_agents_only_read(memory: Memory) -> Non
     async with agent_of(memory, McpSettings(), Right.RETRIEVE, Right.INGEST) as agent:
         for tool, arguments in (("remember", {"text": "The buoy is red."}), ("retract", {"ids": ["b"]})):
             assert "VICW_MCP_INGEST_URL" in await refused(agent, tool, **arguments)
-        assert await told(agent, "recall", query="What colour is the buoy?")
+        assert await succeeded(agent, "recall", query="What colour is the buoy?")

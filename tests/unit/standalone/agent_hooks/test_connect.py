@@ -1,4 +1,4 @@
-"""``vicw connect`` adds its entries to an agent's files, and ``vicw disconnect`` removes exactly these."""
+"""``vicw connect`` adds its entries to an agent's files, and ``vicw disconnect`` removes these."""
 
 from __future__ import annotations
 
@@ -171,6 +171,17 @@ def test_the_hooks_run_the_command_that_connected_them(home: Path, monkeypatch: 
     assert CliRunner().invoke(app, ["connect", "codex", "--yes"]).exit_code == 0
     hooks = json.loads((home / ".codex" / "hooks.json").read_text())["hooks"]
     assert hooks["Stop"][0]["hooks"][0]["command"] == f"{program} hook codex"
+
+
+def test_a_hook_of_the_user_that_runs_the_same_command_goes_too(home: Path) -> None:
+    path = home / ".claude" / "settings.json"
+    own = {"matcher": "startup", "hooks": [{"type": "command", "command": "vicw hook claude-code --seconds 1"}]}
+    settings = json.loads(path.read_text())
+    settings["hooks"]["SessionStart"] = [own]
+    path.write_text(json.dumps(settings))
+    for change in disconnect(ConnectedAgent.CLAUDE_CODE, None):
+        change.apply()
+    assert json.loads(path.read_text()) == SETTINGS
 
 
 def test_every_agent_with_hooks_has_an_endpoint() -> None:

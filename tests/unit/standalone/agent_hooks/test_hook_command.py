@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
+from select import select
+from threading import Event, Thread
 from typing import Any
 
 import pytest
 
 from support.processes.server import eventually
+from vicw_shared.settings import HookSettings
 from vicw_standalone.agent_hooks import hook
+from vicw_standalone.agent_hooks.connect import HOOKS
 
 ANSWER = {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "<vicw-memory>…"}}
+PATIENCE = 120.0
+"""Seconds that a slow machine may take."""
+PATIENT = ("--seconds", str(PATIENCE))
 _HEAVY = {"typer", "rich", "click", "pydantic", "httpx", "numpy", "fastapi", "structlog", "vicw_client", "asyncio"}
 
 
@@ -27,8 +34,14 @@ class Requests(list[tuple[str, dict[str, Any]]]):
     """What a server was sent: paths with bodies."""
 
     url = ""
-    status = 200
     wants_turns = False
+    refused_word = ""
+
+    def __init__(self) -> None:
+        self.may_answer = Event()
+        self.may_answer.set()
+        self.ended: list[str] = []
+        """Requests whose sender has gone before the answer."""
 
 
 @pytest.fixture
@@ -39,8 +52,15 @@ def requests() -> Iterator[Requests]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             seen.append((self.path, body))
-            sent = json.dumps(ANSWER if self.path.startswith("/hooks/claude") else {}).encode()
-            self.send_response(seen.status)
+            if self.path == "/ingest" and not seen.may_answer.is_set():
+                while not seen.may_answer.wait(0.05):
+                    if select([self.connection], [], [], 0)[0]:
+                        seen.ended.append(self.path)
+                        return
+            is_refused = bool(seen.refused_word) and seen.refused_word in json.dumps(body)
+            answer = {"detail": "items[0].text: is refused"} if is_refused else {}
+            sent = json.dumps(ANSWER if self.path.startswith("/hooks/claude") else answer).encode()
+            self.send_response(422 if is_refused else 200)
             self.send_header("Content-Length", str(len(sent)))
             if seen.wants_turns:
                 self.send_header(hook.TURNS_HEADER, "yes")
@@ -50,7 +70,7 @@ def requests() -> Iterator[Requests]:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = HTTPServer(("", 0), Handler)
+    server = ThreadingHTTPServer(("", 0), Handler)
     Thread(target=server.serve_forever, daemon=True).start()
     seen.url = f"http://127.0.0.1:{server.server_port}"
     yield seen
@@ -64,7 +84,19 @@ def run(event: Any, *arguments: str, program: str = "", **variables: str) -> sub
     command = [sys.executable, "-c", f"import sys; sys.argv = ['vicw', 'hook', *{arguments!r}]\n{start}"]
     sent = event if isinstance(event, str) else json.dumps(event)
     environment = clean | variables
-    return subprocess.run(command, input=sent, capture_output=True, text=True, timeout=30, env=environment, check=False)
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,
+    )
+    out, err = process.communicate(sent, timeout=PATIENCE)
+    with contextlib.suppress(ProcessLookupError):  # what an agent does to the hooks that are left
+        os.killpg(process.pid, signal.SIGKILL)
+    return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
 def event(name: str, folder: Path, **fields: Any) -> dict[str, Any]:
@@ -87,7 +119,7 @@ def test_the_answer_of_the_server_is_printed(tmp_path: Path, requests: Requests)
     inside = tmp_path / "alpha" / "src"
     inside.mkdir()
     prompt = event("UserPromptSubmit", inside, prompt="Which port?")
-    done = run(prompt, "claude-code", "--url", requests.url, "--seconds", "20")
+    done = run(prompt, "claude-code", "--url", requests.url, *PATIENT)
     assert (json.loads(done.stdout), done.stderr, done.returncode) == (ANSWER, "", 0)
     ((path, body),) = requests
     assert path == "/hooks/claude-code?context=alpha"
@@ -106,24 +138,50 @@ def test_it_imports_nothing_heavy(tmp_path: Path, requests: Requests) -> None:
         "import json; print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
     )
     prompt = event("UserPromptSubmit", tmp_path, prompt="Which port?")
-    done = run(prompt, "claude-code", "--url", requests.url, "--seconds", "20", program=program)
+    done = run(prompt, "claude-code", "--url", requests.url, *PATIENT, program=program)
     modules = set(json.loads(done.stderr))
     assert not modules & _HEAVY
     assert not {name for name in modules if name.startswith(("vicw_ingest", "vicw_retrieval", "vicw_stores"))}
 
 
 @pytest.mark.process
-def test_a_server_that_is_away_or_silent_costs_little_time(tmp_path: Path) -> None:
+def test_a_server_that_is_away_or_silent_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{__name__}.PATIENCE", hook.OFFLOAD_SECONDS - 10)  # the time limit of a silent connection
+    prompt = event("UserPromptSubmit", tmp_path, prompt="Which port?")
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        prompt = event("UserPromptSubmit", tmp_path, prompt="Which port?")
-        begun = time.monotonic()
-        done = run(prompt, "claude-code", "--url", address)
-        assert time.monotonic() - begun < 5
+        done = run(prompt, "claude-code", "--url", address, "--seconds", "0.5")
         assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
-    done = run(prompt, "claude-code", "--url", address, "--verbose", "--seconds", "20")
+    done = run(prompt, "claude-code", "--url", address, "--verbose", *PATIENT)
     assert (done.stdout, done.returncode) == ("", 0)
     assert "vicw hook: " in done.stderr
+
+
+@pytest.mark.process
+def test_a_server_that_takes_no_connection_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{__name__}.PATIENCE", hook.OFFLOAD_SECONDS - 10)
+    prompt = event("UserPromptSubmit", tmp_path, prompt="Which port?")
+    with contextlib.ExitStack() as stack:
+        full = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+        for _ in range(8):
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(full.getsockname())
+        address = f"http://127.0.0.1:{full.getsockname()[1]}"
+        done = run(prompt, "claude-code", "--url", address, "--verbose", *PATIENT)
+    assert (done.stdout, done.stderr, done.returncode) == ("", "vicw hook: timed out\n", 0)
+
+
+def test_a_recall_ends_before_the_agent_does_and_after_the_server() -> None:
+    agents = min(seconds for events in HOOKS.values() for seconds in events.values())
+    assert HookSettings().deadline_ms / 1000 + 1 < hook.RECALL_SECONDS < agents
+
+
+@pytest.mark.process
+def test_what_is_known_in_time_is_printed_as_a_whole(tmp_path: Path) -> None:
+    program = "import time\nfrom vicw_standalone.__main__ import main; main(); time.sleep(3); print('printed')"
+    off = event("UserPromptSubmit", tmp_path, prompt="Which port? #vicw-off")
+    assert run(off, "claude-code", "--seconds", "2", program=program).stdout == "printed\n"
 
 
 @pytest.mark.process
@@ -168,14 +226,59 @@ def test_to_another_machine_the_turns_are_sent_without_secrets(tmp_path: Path, r
     assert token not in json.dumps(requests)
 
 
+def test_a_turn_that_is_refused_costs_no_other(tmp_path: Path, requests: Requests) -> None:
+    requests.refused_word = "Fridays"
+    again = tmp_path / "again"
+    again.mkdir()
+    path = transcript(tmp_path, *(f"Step {number}." for number in range(4)), "We deploy on Fridays.", "Done.")
+    path.write_text(path.read_text() + transcript(again, "Step 0, again.").read_text())
+    end = event("PreCompact", tmp_path, transcript_path=str(path))
+    url = requests.url.replace("127.0.0.1", "127.0.0.2")
+    assert hook.answer_event(end, "codex", "alpha", url, captures=True) == {
+        "systemMessage": "VICW: turn u4 cannot be stored: items[0].text: is refused"
+    }
+    taken = [body["items"] for path, body in requests if path == "/ingest" and "Fridays" not in json.dumps(body)]
+    texts = [item["text"] for items in taken for item in items]
+    assert sorted(texts) == ["Done.", "Step 0, again.", "Step 1.", "Step 2.", "Step 3."]
+
+
 @pytest.mark.process
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there the agent waits")
 def test_turns_are_sent_where_the_server_cannot_read_them_and_the_agent_does_not_wait(
     tmp_path: Path, requests: Requests
 ) -> None:
     requests.wants_turns = True  # such as one in a container, which is called by a name of this machine
-    end = event("SessionEnd", tmp_path, transcript_path=str(transcript(tmp_path, "One.", "Two.")))
+    requests.may_answer.clear()
+    end = event("SessionEnd", tmp_path, transcript_path=str(transcript(tmp_path, *("One.", "Two.") * 60)))
     done = run(end, "codex", "--url", requests.url, "--context", "alpha")
     assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
-    eventually(lambda: len(requests), lambda count: count == 2, 20, "the turns arrive")
-    assert requests[1][0] == "/ingest"
-    assert [item["text"] for item in requests[1][1]["items"]] == ["One.", "Two."]
+    eventually(lambda: len(requests), lambda count: count == 2, PATIENCE, "the first turns arrive")
+    assert requests.ended == [], "it has not ended with the agent's hooks"
+    requests.may_answer.set()
+    eventually(lambda: len(requests), lambda count: count == 3, PATIENCE, "the other turns arrive")
+    sent = [item["text"] for _, body in requests[1:] for item in body["items"]]
+    assert sent == ["One.", "Two."] * 60
+
+
+@pytest.mark.process
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there the agent waits")
+def test_turns_that_nobody_takes_are_not_sent_for_ever(tmp_path: Path, requests: Requests) -> None:
+    requests.wants_turns = True
+    requests.may_answer.clear()
+    program = (
+        "from vicw_standalone.agent_hooks import hook; hook._APART_SECONDS = 2\n"
+        "from vicw_standalone.__main__ import main; main()"
+    )
+    end = event("SessionEnd", tmp_path, transcript_path=str(transcript(tmp_path, "One.")))
+    run(end, "codex", "--url", requests.url, "--context", "alpha", program=program)
+    eventually(lambda: requests.ended, bool, hook.OFFLOAD_SECONDS - 10, "it ends")
+
+
+def test_without_processes_of_its_own_the_turns_are_sent_before_the_end(
+    tmp_path: Path, requests: Requests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    requests.wants_turns = True
+    monkeypatch.delattr(os, "fork")
+    end = event("SessionEnd", tmp_path, transcript_path=str(transcript(tmp_path, "One.")))
+    assert hook.answer_event(end, "codex", "alpha", requests.url, captures=True) == {}
+    assert [path for path, _ in requests][1:] == ["/ingest"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 from typing import Any
 
 import pytest
@@ -89,6 +90,32 @@ def test_recalled_memories_that_come_back_are_no_turn() -> None:
     recalled = "<vicw-memory>\n[x]\n> The port is 8080.\n</vicw-memory>"
     data = lines(claude("user", "u1", recalled), claude("user", "u2", f"{recalled}\nWhich port?"))
     assert read(data) == [("u2", "user", "Which port?")]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Explain the <system-reminder> tag, and remember: we deploy on Fridays.", None),
+        ("Why </system-reminder> before <system-reminder>?", None),
+        ("<system-reminder>a</system-reminder>One <SYSTEM-reminder x='1'>b</system-reminder >two.", "One two."),
+        (
+            "One <system-reminder>a <system-reminder> b</system-reminder>two </system-reminder>",
+            "One two </system-reminder>",
+        ),
+        ("One <system-reminder>a <vicw-memory> b</system-reminder> two", "One  two"),
+        ("Which port? <vicw-memory>\n> It is 8080.", "Which port?"),
+    ],
+)
+def test_only_what_stands_between_two_tags_is_cut_out_but_for_memories(text: str, said: str | None) -> None:
+    assert read(lines(claude("user", "u1", text))) == [("u1", "user", said or text)]
+
+
+@pytest.mark.parametrize("piece", ["<vicw-memory ", "<system-reminder>", "<system-reminder></vicw-memory>"])
+def test_a_hostile_line_takes_no_more_than_its_length(piece: str) -> None:
+    data = lines(claude("user", "u1", piece * 200_000))
+    begun = time.process_time()
+    assert len(read(data)) == 1
+    assert time.process_time() - begun < 20, "what looks back at every tag takes minutes"
 
 
 def test_a_muted_prompt_and_its_answers_are_not_read() -> None:

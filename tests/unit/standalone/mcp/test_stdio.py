@@ -16,7 +16,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.types import Implementation
 
-from support.clients.mcp_client import MODES, Mode, refused, told
+from support.clients.mcp_client import MODES, Mode, refused, succeeded
 from support.clients.served import serve
 from support.processes.server import VICW, environment, eventually
 from support.stores.memory import Memory, open_memory
@@ -57,8 +57,8 @@ async def test_the_sdks_client_uses_the_tools_over_stdio(url: str, memory: Memor
     started = command("--url", url, cwd=tmp_path, VICW_CONTEXT="Harbour")
     async with Client(started, mode=mode, client_info=Implementation(name="coder", version="1")) as agent:
         assert len((await agent.list_tools()).tools) == 5
-        assert "> The ferry to Sunde" in await told(agent, "recall", query="When does the ferry to Sunde leave?")
-        assert await told(agent, "remember", text="Die Fähre fährt täglich.", id="n/2 é") == (
+        assert "> The ferry to Sunde" in await succeeded(agent, "recall", query="When does the ferry to Sunde leave?")
+        assert await succeeded(agent, "remember", text="Die Fähre fährt täglich.", id="n/2 é") == (
             "Scope: Harbour. Remembered: agent:n/2 é."
         )
         assert "'limt'" in await refused(agent, "recall", query="x", limt=1)
@@ -73,9 +73,9 @@ async def test_the_context_is_the_repository_of_the_working_directory(url: str, 
     inside.mkdir(parents=True)
     (tmp_path / "app/.git").mkdir()
     async with Client(command("--url", url, cwd=inside)) as agent:
-        assert "Scope: app. Remembered" in await told(agent, "remember", text="Tests run with make.")
+        assert "Scope: app. Remembered" in await succeeded(agent, "remember", text="Tests run with make.")
     async with Client(command("--url", url, "--context", "Harbour", cwd=inside, VICW_CONTEXT="Quay")) as agent:
-        assert 'scope="Harbour"' in await told(agent, "recall", query="When does the ferry leave?")
+        assert 'scope="Harbour"' in await succeeded(agent, "recall", query="When does the ferry leave?")
 
 
 def talk(finder: ServerFinder, *lines: bytes) -> list[dict[str, Any]]:
@@ -181,8 +181,8 @@ async def test_two_agents_start_one_server_that_goes_on_and_keeps_every_write(da
     started = command(cwd=tmp_path, **variables)
     async with Client(started) as one, Client(started) as other:
         for number in range(5):
-            assert "Remembered" in await told(one, "remember", text=f"Buoy {number} is red.", id=f"r{number}")
-            assert "Remembered" in await told(other, "remember", text=f"Buoy {number} was lit.", id=f"l{number}")
+            assert "Remembered" in await succeeded(one, "remember", text=f"Buoy {number} is red.", id=f"r{number}")
+            assert "Remembered" in await succeeded(other, "remember", text=f"Buoy {number} was lit.", id=f"l{number}")
     assert DataDir.read_address(data_dir) is not None
     async with Client(started) as later:
-        assert "Harbour: 10 items" in await told(later, "memory_status")
+        assert "Harbour: 10 items" in await succeeded(later, "memory_status")
