@@ -19,6 +19,7 @@ pytestmark = [pytest.mark.process, pytest.mark.timeout(900)]
 
 
 async def test_every_case_is_right(platform: Platform) -> None:
+    platform.worker().start()  # it works off erasures
     options: dict[str, Any] = {"headers": platform.headers, "timeout": 90.0, "trust_env": False}
     async with (
         httpx.AsyncClient(base_url=platform.ingest.url, **options) as ingest,

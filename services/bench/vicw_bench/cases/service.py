@@ -79,6 +79,7 @@ async def _replay(case: Case, client: httpx.AsyncClient, retrieval: httpx.AsyncC
                 await asyncio.sleep(PAUSE_SECONDS)  # a busy machine: a part was out of time
                 status, answer = await _send(request, before, service)
                 again -= 1
+            answer = await _when_erased(answer, client)
             await _until_found(answer, client)
         except (ReplayError, httpx.HTTPError) as error:
             problems.append(f"{of}{str(error) or type(error).__name__}")
@@ -124,6 +125,17 @@ def _answered(answer: Any, path: str) -> Any:
         except LookupError:
             continue
     raise ReplayError(f"the answer before has no {path}")
+
+
+async def _when_erased(answer: Any, client: httpx.AsyncClient) -> Any:
+    """Return an answer, or if it is that of an erasure that goes on, the one once it has ended."""
+    ends = time.monotonic() + _JOB_SECONDS
+    while isinstance(answer, Mapping) and "erasure" in answer and answer.get("status") == "running":
+        if time.monotonic() > ends:
+            raise ReplayError(f"the erasure still runs after {_JOB_SECONDS:g} seconds")
+        await asyncio.sleep(_POLL_SECONDS)
+        answer = (await client.get(f"/forget/{quote(str(answer['erasure']), safe='')}")).json()
+    return answer
 
 
 async def _until_found(answer: Any, client: httpx.AsyncClient) -> None:
