@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Literal
 
+import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.types import CallToolResult, Implementation, TextContent
 
 type Mode = Literal["legacy", "auto", "2026-07-28"]
@@ -21,7 +21,7 @@ async def connect(
     url: str, mode: Mode = "auto", headers: Mapping[str, str] | None = None, name: str = "test-agent"
 ) -> AsyncIterator[Client]:
     """Yield a client of the server at ``url``, with ``/mcp``; it calls itself ``name``."""
-    async with create_mcp_http_client(headers=dict(headers or {})) as http:
+    async with httpx2.AsyncClient(headers=dict(headers or {}), timeout=60, trust_env=False) as http:
         transport = streamable_http_client(url, http_client=http)
         async with Client(transport, mode=mode, client_info=Implementation(name=name, version="1")) as client:
             yield client

@@ -20,7 +20,10 @@ SERVER = "vicw"
 """The name of the MCP server in the agents' files."""
 _SKILL_MARK = "written-by: vicw-connect"
 _BEGIN, _END = "# Begin of what `vicw connect` wrote", "# End of what `vicw connect` wrote"
-_BLOCK = re.compile(rf"\n?{re.escape(_BEGIN)}\n.*?{re.escape(_END)}\n", re.DOTALL)
+_BLOCK = re.compile(rf"\n?{re.escape(_BEGIN)}\n(?:\[mcp_servers\.{SERVER}\]\n(?:(?!\[|{re.escape(_END)}).*\n)*)?")
+"""Without the last line: Codex puts tables of its own before a comment at the end of the file."""
+_LAST_LINE = re.compile(rf"{re.escape(_END)}\n?")
+_HALF_PAIR = re.compile(r"[\ud800-\udfff]")
 _INDENT = re.compile(r"^([ \t]+)\S", re.MULTILINE)
 
 
@@ -53,7 +56,7 @@ class FileChange:
             if read_text(self.path) != self.before:
                 raise ConfigFileError(f"{self.path} has changed meanwhile: run the command again")
             if self.after is None:
-                self.path.unlink()
+                self.path.unlink()  # no link: ``_without`` leaves the file that one leads to
                 if self.path.name == "SKILL.md" and not any(self.path.parent.iterdir()):
                     self.path.parent.rmdir()
             else:
@@ -65,7 +68,8 @@ class FileChange:
 def read_text(path: Path) -> str | None:
     """Return a file's text; None if there is none. Raises ConfigFileError."""
     try:
-        return path.read_text("utf-8")
+        with path.open(encoding="utf-8", newline="") as file:
+            return file.read()
     except FileNotFoundError:
         return None
     except (OSError, UnicodeError) as error:
@@ -89,10 +93,11 @@ def change_json(path: Path, change: Callable[[dict[str, Any]], None]) -> FileCha
     if json.dumps(values) == unchanged:
         return None
     if not values:
-        return FileChange(path, before, None)
+        return FileChange(path, before, _without(path, "{}\n"))
     indent = _INDENT.search(before or "")
     text = json.dumps(values, indent=indent[1] if indent else 2, ensure_ascii=False)
-    return FileChange(path, before, f"{text}\n")
+    text = _HALF_PAIR.sub(lambda half: f"\\u{ord(half[0]):04x}", text)  # of a text that was cut: no UTF-8
+    return FileChange(path, before, _with_line_ends(before, f"{text}\n"))
 
 
 def add_hooks(values: dict[str, Any], commands: dict[str, tuple[str, int]]) -> None:
@@ -110,15 +115,17 @@ def remove_hooks(values: dict[str, Any]) -> None:
     hooks = values.get("hooks")
     if not isinstance(hooks, dict):
         return
+    has_removed = False
     for event, groups in list(hooks.items()):
         if not isinstance(groups, list):
             continue
         kept = [group for group in map(_without_own, groups) if group is not None]
         if kept != groups:
+            has_removed = True
             hooks[event] = kept
             if not kept:
                 del hooks[event]
-    if not hooks:
+    if has_removed and not hooks:
         del values["hooks"]
 
 
@@ -146,7 +153,8 @@ def change_toml(path: Path, command: Sequence[str] | None) -> FileChange | None:
     Raises ConfigFileError if the file is no TOML, or has such a server that VICW did not write.
     """
     before = read_text(path)
-    text = _BLOCK.sub("", before or "")
+    plain = (before or "").replace("\r\n", "\n")
+    text = _LAST_LINE.sub("", _BLOCK.sub("", plain))
     try:
         servers = tomllib.loads(text).get("mcp_servers", {})
     except tomllib.TOMLDecodeError as error:
@@ -155,10 +163,16 @@ def change_toml(path: Path, command: Sequence[str] | None) -> FileChange | None:
         if SERVER in servers:
             raise ConfigFileError(f"{path} has a server {SERVER} that this command did not write: remove it first")
         values = f"command = {json.dumps(command[0])}\nargs = {json.dumps(list(command[1:]))}\n"
-        text = f"{text}\n{_BEGIN}\n[mcp_servers.{SERVER}]\n{values}{_END}\n".removeprefix("\n")
-    if text == (before or ""):
+        begun = text if text.endswith("\n") or not text else f"{text}\n"
+        text = f"{begun}\n{_BEGIN}\n[mcp_servers.{SERVER}]\n{values}{_END}\n".removeprefix("\n")
+        try:
+            tomllib.loads(text)
+        except tomllib.TOMLDecodeError:
+            problem = "has its servers in one line, to which none can be added: write them as tables"
+            raise ConfigFileError(f"{path} {problem}") from None
+    if text == plain:
         return None
-    return FileChange(path, before, text or None)
+    return FileChange(path, before, _with_line_ends(before, text) if text else _without(path, ""))
 
 
 def change_skill(path: Path, text: str | None) -> FileChange | None:
@@ -169,6 +183,18 @@ def change_skill(path: Path, text: str | None) -> FileChange | None:
     if before is not None and _SKILL_MARK not in before:
         raise ConfigFileError(f"{path} is another skill of the same name: move it first")
     return FileChange(path, before, text)
+
+
+def _without(path: Path, empty: str) -> str | None:
+    """Return what a file is without what VICW wrote, if nothing else was in it: empty where a link leads to it."""
+    return empty if path.is_symlink() else None
+
+
+def _with_line_ends(before: str | None, text: str) -> str:
+    """Return a text with the line ends of the file before, also if its last line had none."""
+    if before and not before.endswith("\n"):
+        text = text.removesuffix("\n")
+    return text.replace("\n", "\r\n") if before and "\r\n" in before else text
 
 
 def _object(values: dict[str, Any], key: str) -> dict[str, Any]:
@@ -211,7 +237,7 @@ def _write(path: Path, text: str) -> None:
     mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
             file.write(text)
         Path(name).chmod(mode)
         Path(name).replace(path)

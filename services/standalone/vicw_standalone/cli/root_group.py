@@ -91,7 +91,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "vicw_standalone.agent_hooks.cli",
         "Connect a coding agent: write its hooks, its MCP server and a skill, once you have seen what changes.",
     ),
-    "disconnect": ("vicw_standalone.agent_hooks.cli", "Remove what `vicw connect` has written, and nothing else."),
+    "disconnect": (
+        "vicw_standalone.agent_hooks.cli",
+        "Remove what `vicw connect` has written, and any other hook that runs `vicw hook`.",
+    ),
     "hook": (
         "vicw_standalone.agent_hooks.cli",
         "Answer a hook of a coding agent, whose event is on standard input.",

@@ -141,6 +141,71 @@ def test_a_link_stays_a_link(home: Path) -> None:
     assert "SessionEnd" in json.loads(target.read_text())["hooks"]
 
 
+def change(agent: ConnectedAgent) -> None:
+    for one in connect(agent, AgentConnection("/opt/vicw", mcp=True)):
+        one.apply()
+
+
+def undo(agent: ConnectedAgent) -> None:
+    for one in disconnect(agent, None):
+        one.apply()
+
+
+def test_tables_that_codex_puts_before_the_last_comment_stay(home: Path) -> None:
+    path = home / ".codex" / "config.toml"
+    change(ConnectedAgent.CODEX)
+    end = "# End of what `vicw connect` wrote\n"
+    trust = '[projects."/work"]\ntrust_level = "trusted"\n'
+    path.write_text(path.read_text().replace(end, f"\n{trust}{end}"))
+    change(ConnectedAgent.CODEX)
+    assert tomllib.loads(path.read_text())["projects"]["/work"]["trust_level"] == "trusted"
+    undo(ConnectedAgent.CODEX)
+    assert tomllib.loads(path.read_text()) == tomllib.loads(CONFIG + trust)
+
+
+def test_servers_in_one_line_are_left_alone(home: Path) -> None:
+    path = home / ".codex" / "config.toml"
+    path.write_text('mcp_servers = { other = { command = "x" } }\n')
+    with pytest.raises(ConfigFileError, match="in one line"):
+        change(ConnectedAgent.CODEX)
+    assert path.read_text() == 'mcp_servers = { other = { command = "x" } }\n'
+
+
+@pytest.mark.parametrize("ends", ["\r\n", "no last one"])
+def test_line_ends_stay(home: Path, ends: str) -> None:
+    changed = {}
+    for path in (home / ".claude" / "settings.json", home / ".claude.json", home / ".codex" / "config.toml"):
+        text = path.read_text()
+        changed[path] = text.replace("\n", "\r\n") if ends == "\r\n" else text.removesuffix("\n")
+        path.write_bytes(changed[path].encode())
+    for agent in (ConnectedAgent.CLAUDE_CODE, ConnectedAgent.CODEX):
+        change(agent)
+        undo(agent)
+    assert {path: path.read_bytes().decode() for path in changed} == changed
+
+
+def test_half_a_surrogate_pair_stays(home: Path) -> None:
+    (home / ".claude.json").write_text('{\n  "last": "\\ud83d"\n}\n')
+    change(ConnectedAgent.CLAUDE_CODE)
+    undo(ConnectedAgent.CLAUDE_CODE)
+    assert (home / ".claude.json").read_text() == '{\n  "last": "\\ud83d"\n}\n'
+
+
+def test_what_was_never_connected_stays(home: Path) -> None:
+    (home / ".claude" / "settings.json").write_text('{"hooks": {}}')
+    assert disconnect(ConnectedAgent.CLAUDE_CODE, None) == []
+
+
+def test_a_link_to_a_file_that_would_be_empty_stays(home: Path) -> None:
+    real = home / "dotfiles.json"
+    (home / ".claude" / "settings.json").rename(real)
+    real.write_text("{}\n")
+    (home / ".claude" / "settings.json").symlink_to(real)
+    change(ConnectedAgent.CLAUDE_CODE)
+    undo(ConnectedAgent.CLAUDE_CODE)
+    assert real.read_text() == "{}\n" and (home / ".claude" / "settings.json").is_symlink()
+
+
 def test_a_file_that_changes_meanwhile_is_not_overwritten(home: Path) -> None:
     (change, *_) = connect(ConnectedAgent.CLAUDE_CODE, AgentConnection("/opt/vicw"))
     change.path.write_text("{}")

@@ -172,7 +172,7 @@ def data_dir(tmp_path: Path) -> Iterator[Path]:
     if lock.exists() and DataDir.read_address(folder) is not None:
         pid = int(lock.read_text().split()[0])
         subprocess.run(["kill", str(pid)], check=True)
-        eventually(lambda: DataDir.read_address(folder), lambda url: url is None, 20, "the server ends")
+        eventually(lambda: DataDir.read_address(folder), lambda url: url is None, 90, "the server ends")
 
 
 @pytest.mark.process
