@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -70,7 +71,16 @@ def transcript(path: Path, *turns: tuple[str, str, str], session: str = "s1", st
 async def offloaded(hooks: Hooks, home: Path) -> None:
     path = transcript(home / "s1.jsonl", *TURNS)
     assert await hooks.send("SessionEnd", transcript_path=str(path)) == {}
-    await hooks.http.get("/readyz")
+    await indexed(hooks.http)
+
+
+async def indexed(http: httpx.AsyncClient) -> None:
+    """Wait until what was offloaded has vectors: hooks do not wait for these."""
+    for _ in range(3000):
+        if (await http.get("/readyz")).json().get("passages_waiting") == 0:
+            return
+        await asyncio.sleep(0.02)
+    raise AssertionError("what was offloaded is not indexed")
 
 
 @asynccontextmanager

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from support.clients.hooks import TURNS, Hooks, connected, offloaded, transcript
+from support.clients.hooks import TURNS, Hooks, connected, indexed, offloaded, transcript
 from support.stores.memory import Memory
 from vicw_shared.errors import OverloadedError, StorageFullError, UnavailableError, VicwError
 
@@ -19,6 +19,7 @@ async def test_a_session_is_shown_its_own_turns_once_it_is_compacted(alpha: Hook
     prompt = "Where in the vault does our deploy key live?"
     await alpha.send("Stop", transcript_path=str(path))
     assert await alpha.ids() == ["u1", "a1"]
+    await indexed(alpha.http)
     assert await alpha.recalled("UserPromptSubmit", prompt=prompt) == ""
     await alpha.send("PreCompact", transcript_path=str(path), trigger="auto")
     assert "deploy key" in await alpha.recalled("UserPromptSubmit", prompt=prompt)

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from support.clients.hooks import Hooks, connected, offloaded
+from support.clients.hooks import Hooks, connected, indexed, offloaded
 from support.stores.memory import Memory
 
 
@@ -112,6 +112,7 @@ async def test_any_agent_sends_its_turns_as_json(http: httpx.AsyncClient) -> Non
 
     turns = [{"id": "t1", "text": "The gateway listens on port 9443."}, {"id": "t2", "text": "Private. #vicw-off"}]
     assert (await send(event="turns", turns=turns, source="my-agent"))["stored"] == 1
+    await indexed(http)
     asked = await send(event="prompt", session="s2", prompt="On which port does the gateway listen?")
     assert "> The gateway listens on port 9443." in asked["text"]
     assert len(asked["items"]) == 1
