@@ -13,11 +13,3 @@ _ROOMY = 4 * 1024**3
 def fast_directory() -> Path | None:
     """Return the file system in memory if it has room, else None: the usual one for temporary files."""
     return _MEMORY if _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _ROOMY else None
-
-
-def room_left() -> str:
-    """Return how much of it is free, as a line for a report."""
-    if not _MEMORY.is_dir():
-        return f"{_MEMORY}: none, so files of tests are on disk"
-    usage = shutil.disk_usage(_MEMORY)
-    return f"{_MEMORY}: {usage.free / 1024**3:.1f} of {usage.total / 1024**3:.1f} GiB free"

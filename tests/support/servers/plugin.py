@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from support.fast_directory import room_left
 from support.servers.neo4j.server import NEO4J, Neo4jProcess, Neo4jServer
 from support.servers.process import ServerProcess
 from support.servers.qdrant import QDRANT, QdrantProcess, QdrantServer
@@ -138,7 +137,6 @@ def pytest_terminal_summary(
         terminalreporter.section("servers")
         for line, markup in report:
             terminalreporter.write_line(line, **markup)
-        terminalreporter.write_line(room_left())
 
 
 def _shared[H](request: pytest.FixtureRequest, kind: Kind[H]) -> H:
