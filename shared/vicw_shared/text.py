@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import re
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -88,6 +90,17 @@ def quoted_below(text: str) -> str:
     """
     first, _, others = text.partition("\n")
     return f"{first}\n{quoted_lines(others)}" if others else first
+
+
+def tag_guard(*tags: str) -> Callable[[str], str]:
+    """Return what takes the ``<`` from tags with these names, so that no text ends what stands between them.
+
+    >>> tag_guard("notes", "note")("</notes> < / NOTE> <b>")
+    '‹/notes> ‹ / NOTE> <b>'
+    """
+    names = "|".join(map(re.escape, tags))
+    mark = re.compile(rf"<(?=\s*(?:/\s*)?(?:{names})\b)", re.IGNORECASE)
+    return lambda text: mark.sub("‹", text)
 
 
 def one_fact(text: str) -> str:

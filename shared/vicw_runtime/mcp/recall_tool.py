@@ -10,7 +10,7 @@ from pydantic import Field
 
 from vicw_runtime.mcp.answers import answer, fence, memory_of
 from vicw_runtime.mcp.call import AgentCall
-from vicw_runtime.mcp.model import MemoryStatus, RecalledMemory, Recollection
+from vicw_runtime.mcp.model import MemoryStatus, Recollection
 from vicw_runtime.mcp.port import McpPorts
 from vicw_runtime.mcp.scope import named
 from vicw_runtime.mcp.trace import Show, trace_question, trace_text
@@ -57,18 +57,7 @@ class ReadingTools:
                 }
             )
         )
-        memories = [
-            RecalledMemory(
-                address=one.id or one.uid,
-                uid=one.uid,
-                context=one.context,
-                speaker=one.speaker,
-                source=one.source,
-                at=format_minute(one.timestamp) or None,
-                relevance=one.relevance,
-            )
-            for one in found.results
-        ]
+        memories = [memory_of(one, one.relevance) for one in found.results]
         text = found.text if memories else f"{named(scope)} Nothing is remembered that fits."
         return answer(Recollection(scope=scope, text=text, memories=memories, answered=found.answered))
 

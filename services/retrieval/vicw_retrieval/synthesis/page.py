@@ -14,7 +14,7 @@ from typing import Self
 
 from vicw_shared.clock import format_minute
 from vicw_shared.errors import FieldProblem, InvalidInputError
-from vicw_shared.text import BYTES_PER_TOKEN, one_fact, quoted_below, quoted_lines, trimmed
+from vicw_shared.text import BYTES_PER_TOKEN, one_fact, quoted_below, quoted_lines, tag_guard, trimmed
 from vicw_shared.wire.answer_format import DEFAULT_BUDGET_CHARS, PLACE, Budget, Template
 from vicw_shared.wire.retrieve import Result
 
@@ -184,10 +184,7 @@ def guard_of(template: Template) -> Guard:
     '‹/notes> <b>'
     """
     tags = dict.fromkeys(_TAG.findall(f"{template.whole} {template.result or ''}"))
-    if not tags:
-        return str
-    mark = re.compile(rf"<(?=\s*(?:/\s*)?(?:{'|'.join(map(re.escape, tags))})\b)", re.IGNORECASE)
-    return lambda text: mark.sub("‹", text)
+    return tag_guard(*tags) if tags else str
 
 
 def writes_speaker(template: str) -> bool:
