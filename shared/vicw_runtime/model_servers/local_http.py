@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING
+from urllib.parse import quote, urlsplit
 
 import httptools
 
@@ -15,28 +16,35 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+_PORT = 80
 _READ_BYTES = 2**16
 _INFORMATIONAL = range(100, 200)
 
 
 class LocalHttp:
-    """Connections to one server: to ``host`` and ``port``, or to the socket ``uds``. They are kept and used again."""
+    """Connections to the server at ``base_url``, or on the socket ``uds``. They are kept and used again."""
 
-    def __init__(self, host: str, port: int, uds: Path | None, *, connect_seconds: float) -> None:
-        self._host, self._port, self._uds = host, port, uds
+    def __init__(self, base_url: str, uds: Path | None, *, connect_seconds: float) -> None:
+        """Raise ValueError for a ``base_url`` that is no address."""
+        parts = urlsplit(base_url)
+        self._host, self._port, self._uds = parts.hostname or "", parts.port or _PORT, uds
+        self._named = {"Host": parts.netloc}
+        self._path = quote(parts.path, safe="/%:")
         self._connect_seconds = connect_seconds
         self._idle: list[_Connection] = []
         self._closed = False
 
     async def send(
-        self, method: str, target: str, headers: Mapping[str, str], content: bytes | None, most_bytes: int
+        self, method: str, path: str, headers: Mapping[str, str], content: bytes | None, most_bytes: int
     ) -> tuple[int, bytes]:
         """Return status and body of the answer to one request; of a body longer than ``most_bytes`` only its beginning.
+
+        ``path`` is below that of the server's address.
 
         Raises OSError when the server cannot be reached, goes away or sends no HTTP, ValueError for a header that
         cannot be sent, RuntimeError once closed, and for a body in an encoding, which was not asked for.
         """
-        request = _request(method, target, headers, content)
+        request = _request(method, self._path + path, self._named | dict(headers), content)
         while self._idle:
             connection = self._idle.pop()
             try:

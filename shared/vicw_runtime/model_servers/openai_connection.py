@@ -8,7 +8,7 @@ import random
 import socket
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 import structlog
 
@@ -155,10 +155,8 @@ class OpenAIConnection:
         self, method: str, base_url: str, path: str, content: bytes | None, headers: dict[str, str], max_bytes: int
     ) -> HttpAnswer:
         try:
-            target, names, way = self._way(base_url, path)
-            answer = HttpAnswer(
-                *await way.send(method, target, {**names, **self._headers, **headers}, content, max_bytes)
-            )
+            way = self._ways.get(base_url) or self._open(base_url)
+            answer = HttpAnswer(*await way.send(method, path, {**self._headers, **headers}, content, max_bytes))
         except OSError as error:
             raise _TransientError(self._unreachable(error)) from error
         except RuntimeError as error:  # the client is closed, or the answer cannot be read
@@ -176,25 +174,17 @@ class OpenAIConnection:
             raise BrokenError(self._peer.dependency, f"{problem}. Look at {names_of}")
         return answer
 
-    def _way(self, base_url: str, path: str) -> tuple[str, dict[str, str], LocalHttp | RemoteHttp]:
-        """Return what to request, the headers that name the server, and the client to do it with.
-
-        Raises ValueError for an address that is none.
-        """
+    def _open(self, base_url: str) -> LocalHttp | RemoteHttp:
+        """Return a client for an address, which is kept. Raises ValueError for one that is none."""
         parts = urlsplit(base_url)
         is_here = self._uds is not None or is_loopback(parts.hostname or "")
-        is_local = is_here and parts.scheme == "http" and "@" not in parts.netloc
-        way = self._ways.get(base_url)
-        if way is None:
+        way = self._ways[base_url] = (
+            LocalHttp(base_url, self._uds, connect_seconds=_CONNECT_SECONDS)
+            if is_here and parts.scheme == "http" and "@" not in parts.netloc
             # No proxy leads back to this machine.
-            way = self._ways[base_url] = (
-                LocalHttp(parts.hostname or "", parts.port or 80, self._uds, connect_seconds=_CONNECT_SECONDS)
-                if is_local
-                else RemoteHttp(connect_seconds=_CONNECT_SECONDS, proxies=not is_here)
-            )
-        if is_local:
-            return quote(parts.path + path, safe="/%:"), {"Host": parts.netloc}, way
-        return base_url + path, {}, way
+            else RemoteHttp(base_url, connect_seconds=_CONNECT_SECONDS, proxies=not is_here)
+        )
+        return way
 
     def _unreachable(self, error: Exception) -> UnavailableError:
         kind = UnknownHostError if _is_unknown_host(error) else UnavailableError

@@ -15,13 +15,14 @@ if TYPE_CHECKING:  # slow to import: the first request does it
 class RemoteHttp:
     """A client with the methods of ``LocalHttp``. ``proxies``: whether the environment's proxies are used."""
 
-    def __init__(self, *, connect_seconds: float, proxies: bool) -> None:
+    def __init__(self, base_url: str, *, connect_seconds: float, proxies: bool) -> None:
+        self._base_url = base_url
         self._connect_seconds = connect_seconds
         self._proxies = proxies
         self._client: httpx.AsyncClient | None = None
 
     async def send(
-        self, method: str, url: str, headers: Mapping[str, str], content: bytes | None, most_bytes: int
+        self, method: str, path: str, headers: Mapping[str, str], content: bytes | None, most_bytes: int
     ) -> tuple[int, bytes]:
         """Return status and body of the answer to one request; of a body longer than ``most_bytes`` only its beginning.
 
@@ -31,7 +32,7 @@ class RemoteHttp:
         import httpx
 
         try:
-            async with self._open().stream(method, url, content=content, headers=headers) as response:
+            async with self._open().stream(method, self._base_url + path, content=content, headers=headers) as response:
                 body = bytearray()
                 async for part in response.aiter_bytes():
                     body += part

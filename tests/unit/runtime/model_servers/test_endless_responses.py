@@ -7,7 +7,6 @@ import zlib
 import pytest
 
 from support.fakes.endless_server import serve_endlessly
-from vicw_runtime.model_servers import openai_connection
 from vicw_runtime.model_servers.http_reranker import HttpReranker
 from vicw_runtime.model_servers.openai_connection import MAX_BYTES
 from vicw_runtime.model_servers.openai_embedder import OpenAIEmbedder
@@ -19,12 +18,7 @@ _UNREAD = 2**24
 """What may lie in the buffers of sockets."""
 
 
-@pytest.fixture(params=["local", "remote"], autouse=True)
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Each test runs with the client for servers of this machine, and with that for all others."""
-    if request.param == "remote":
-        monkeypatch.setattr(openai_connection, "is_loopback", lambda _: False)
-    return str(request.param)
+pytestmark = pytest.mark.usefixtures("way")
 
 
 async def complete(url: str) -> None:

@@ -28,7 +28,7 @@ async def serve(*connections: Behaviour) -> AsyncIterator[LocalHttp]:
             writer.close()
 
     server = await asyncio.start_server(accept, "127.0.0.1", 0)
-    client = LocalHttp("127.0.0.1", server.sockets[0].getsockname()[1], None, connect_seconds=5)
+    client = LocalHttp(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", None, connect_seconds=5)
     async with server:
         yield client
         await client.close()
@@ -49,7 +49,7 @@ def answering(*answers: bytes, then: Behaviour | None = None) -> Behaviour:
 
 
 async def ask(client: LocalHttp) -> tuple[int, bytes]:
-    return await client.send("GET", "/v1/models", {"Host": "here"}, None, 1000)
+    return await client.send("GET", "/models", {}, None, 1000)
 
 
 async def test_a_connection_is_used_again() -> None:

@@ -23,7 +23,6 @@ from structlog.testing import capture_logs
 
 from vicw_core.index.wrapper import WRAPPER_VERSION
 from vicw_runtime.logs import bind_request_id
-from vicw_runtime.model_servers import openai_connection
 from vicw_runtime.model_servers.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import (
     InvalidInputError,
@@ -39,12 +38,7 @@ from vicw_shared.ports.embedder import Embedder, Lane
 Handler = Callable[["Request"], web.Response]
 
 
-@pytest.fixture(params=["local", "remote"], autouse=True)
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Each test runs with the client for servers of this machine, and with that for all others."""
-    if request.param == "remote":
-        monkeypatch.setattr(openai_connection, "is_loopback", lambda _: False)
-    return str(request.param)
+pytestmark = pytest.mark.usefixtures("way")
 
 
 @dataclass(frozen=True)
