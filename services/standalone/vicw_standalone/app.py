@@ -133,16 +133,15 @@ def create_starting_app(standalone: Standalone) -> tuple[FastAPI, Callable[[], N
     return app, add_operations
 
 
-def _hook_ports(standalone: Standalone) -> Callable[[], HookPorts]:
+def _hook_ports(standalone: Standalone) -> HookPorts:
     settings = standalone.settings.hooks
-    ports = HookPorts(
+    return HookPorts(
         standalone.retrieval_ports,
         standalone.ingest_ports,
         settings,
         Sessions(settings.sessions),
         is_local=is_loopback(standalone.settings.server.host),
     )
-    return lambda: ports
 
 
 async def serve(settings: StandaloneSettings, listener: socket.socket, process: EmbeddingProcess | None) -> None:

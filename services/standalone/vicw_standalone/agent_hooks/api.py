@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response, Security
@@ -14,8 +13,8 @@ from vicw_standalone.agent_hooks.model import Agent, HookEvent, HookOutput, Hook
 from vicw_standalone.agent_hooks.service import HookPorts, Sender, handle_event, handle_session_event
 
 
-def create_hooks_router(ports: Callable[[], HookPorts], gate: Gate) -> APIRouter:
-    """Return the routes behind ``gate``. ``ports`` is called once per request."""
+def create_hooks_router(ports: HookPorts, gate: Gate) -> APIRouter:
+    """Return the routes behind ``gate``."""
     router = APIRouter(
         prefix="/hooks",
         route_class=gate.route(Right.RETRIEVE),
@@ -31,22 +30,21 @@ def create_hooks_router(ports: Callable[[], HookPorts], gate: Gate) -> APIRouter
         summary="Answer a hook of Claude Code",
     )
     async def post_claude_code(event: HookEvent, http: Request, query: Annotated[HookQuery, Query()]) -> Response:
-        return _response(await handle_event(event, Agent.CLAUDE_CODE, query.context, _sender(http), ports()))
+        return _response(await handle_event(event, Agent.CLAUDE_CODE, query.context, _sender(http), ports))
 
     @router.post("/codex", operation_id="hook_codex", response_model=HookOutput, summary="Answer a hook of Codex")
     async def post_codex(event: HookEvent, http: Request, query: Annotated[HookQuery, Query()]) -> Response:
-        return _response(await handle_event(event, Agent.CODEX, query.context, _sender(http), ports()))
+        return _response(await handle_event(event, Agent.CODEX, query.context, _sender(http), ports))
 
     @router.post("/session", operation_id="hook_session", summary="Answer an event of any agent's session")
     async def post_session(event: SessionEvent, http: Request) -> SessionAnswer:
-        return await handle_session_event(event, _sender(http), ports())
+        return await handle_session_event(event, _sender(http), ports)
 
     return router
 
 
 def _sender(http: Request) -> Sender:
-    caller = caller_of(http)
-    return Sender(caller.tenant, caller.rights, caller.key, is_of_this_machine(http))
+    return Sender(caller_of(http), is_of_this_machine(http))
 
 
 def _response(output: HookOutput) -> Response:

@@ -21,6 +21,7 @@ from vicw_standalone.agent_hooks.config_files import (
     remove_hooks,
     remove_server,
 )
+from vicw_standalone.agent_hooks.hook import RECALLING
 
 SKILL = Path(__file__).with_name("plugin") / "skills" / "vicw" / "SKILL.md"
 _RECALL_SECONDS, _OFFLOAD_SECONDS = 5, 60
@@ -50,7 +51,6 @@ HOOKS: dict[ConnectedAgent, dict[str, int]] = {
     },
 }
 """The events of each agent that has hooks, with the seconds that the agent waits. Codex has none at a session's end."""
-_RECALLING = ("SessionStart", "UserPromptSubmit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def _claude_state(home: Path) -> Path:
 def _hook_commands(agent: ConnectedAgent, connection: AgentConnection) -> dict[str, tuple[str, int]]:
     words = [connection.program, "hook", agent.value, *connection.options]
     events = HOOKS.get(agent, {})
-    wanted = [event for event in events if connection.captures or event in _RECALLING]
+    wanted = [event for event in events if connection.captures or event in RECALLING]
     return {event: (shlex.join(words), events[event]) for event in wanted}
 
 

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from http.client import HTTPMessage
 
 AGENTS = ("claude-code", "codex")
-_RECALLING = frozenset({"SessionStart", "UserPromptSubmit"})
-_OFFLOADING = frozenset({"PreCompact", "Stop", "SessionEnd"})
+RECALLING = frozenset({"SessionStart", "UserPromptSubmit"})
+OFFLOADING = frozenset({"PreCompact", "Stop", "SessionEnd"})
+"""The events that are answered with memories, and those at which turns are stored."""
 _FIELDS = ("hook_event_name", "session_id", "prompt", "source", "cwd", "transcript_path")
 """What is sent of an event: the rest is not needed."""
 _OF_THIS_MACHINE = ("cwd", "transcript_path")
@@ -62,7 +63,7 @@ def run(arguments: Sequence[str]) -> None:
     timer = None
     try:
         event = json.loads(sys.stdin.buffer.read(_MAX_EVENT_BYTES))
-        timer = _end_after(given.seconds if event["hook_event_name"] in _RECALLING else OFFLOAD_SECONDS)
+        timer = _end_after(given.seconds if event["hook_event_name"] in RECALLING else OFFLOAD_SECONDS)
         answer = answer_event(event, given.agent, given.context, given.url, captures=not given.no_capture)
     except Exception as error:  # an agent must not be held up by whatever it is
         if given.verbose:
@@ -83,19 +84,19 @@ def answer_event(
     Raises whatever goes wrong.
     """
     name, folder = event["hook_event_name"], event.get("cwd") or os.getcwd()  # noqa: PTH109
-    if is_off(folder) or OFF_MARKER in (event.get("prompt") or "") or name not in _RECALLING | _OFFLOADING:
+    if is_off(folder) or OFF_MARKER in (event.get("prompt") or "") or name not in RECALLING | OFFLOADING:
         return {}
-    if name in _OFFLOADING and not (captures and event.get("transcript_path")):
+    if name in OFFLOADING and not (captures and event.get("transcript_path")):
         return {}
     server = _Server(url)
     context = context or project_context(folder)
     if not context:
         raise _NoAnswerError("the folder has no name; use --context")
-    if server.is_local or name in _RECALLING:
+    if server.is_local or name in RECALLING:
         sent = {field: event[field] for field in _FIELDS if event.get(field) is not None}
         if not server.is_local:
             sent = {field: _masked(text) for field, text in sent.items() if field not in _OF_THIS_MACHINE}
-        limit = _CONNECT_SECONDS if name in _RECALLING else OFFLOAD_SECONDS
+        limit = _CONNECT_SECONDS if name in RECALLING else OFFLOAD_SECONDS
         answer, headers = server.post(f"/hooks/{agent}?context={_quoted(context)}", sent, limit)
         if TURNS_HEADER not in headers:
             return answer

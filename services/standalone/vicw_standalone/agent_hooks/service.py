@@ -11,32 +11,25 @@ from dataclasses import dataclass
 
 from vicw_ingest.pipeline import IngestPorts
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_shared.errors import FieldProblem, ForbiddenError, InvalidInputError
+from vicw_runtime.http import Caller
+from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model.keys import Right
 from vicw_shared.settings import HookSettings
 from vicw_standalone.agent_hooks.capture import Offloaded, offload, offload_transcript
+from vicw_standalone.agent_hooks.hook import OFFLOADING
 from vicw_standalone.agent_hooks.model import Agent, HookContext, HookEvent, HookOutput, SessionAnswer, SessionEvent
 from vicw_standalone.agent_hooks.project import is_off, project_context
 from vicw_standalone.agent_hooks.recall import Recalled, SessionPlace, brief, recall
 from vicw_standalone.agent_hooks.sessions import Sessions
 from vicw_standalone.agent_hooks.transcript import OFF_MARKER, TranscriptTurn
 
-_OFFLOADING = frozenset({"PreCompact", "Stop", "SessionEnd"})
-
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Who sends an event: its tenant, its rights, the id of its key, and whether it is on the server's machine."""
+    """Who sends an event, and whether it is on the server's machine."""
 
-    tenant: str
-    rights: tuple[Right, ...]
-    key: str | None
+    caller: Caller
     is_local: bool
-
-    def require_ingest(self) -> None:
-        """Raise ForbiddenError unless it may store."""
-        if Right.INGEST not in self.rights:
-            raise ForbiddenError("This key may recall and not store: it does not have the right `ingest`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +58,20 @@ async def handle_event(
     folder = event.cwd if is_local else None
     if folder and is_off(folder):
         return HookOutput()
-    place = SessionPlace(sender.tenant, context or _context_of(folder), event.session_id)
+    place = SessionPlace(sender.caller.tenant, context or _context_of(folder), event.session_id)
     session = ports.sessions.of(place.tenant, place.context, place.session)
     if name == "SessionStart":
         session.is_compacted |= event.source == "compact"
         return _output(name, await brief(place, session, ports.retrieval, ports.settings))
     if name == "UserPromptSubmit":
         return _output(name, await recall(event.prompt or "", place, session, ports.retrieval, ports.settings))
-    if name not in _OFFLOADING or event.transcript_path is None:
+    if name not in OFFLOADING or event.transcript_path is None:
         return HookOutput()
-    sender.require_ingest()
+    sender.caller.require(Right.INGEST)
     if not (is_local and ports.settings.read_transcripts):
         message = "VICW opens no transcript for this agent: `vicw hook` sends the turns"
         return HookOutput(message=message, wants_turns=True)
-    offloaded = await offload_transcript(event.transcript_path, agent, place, session, ports.ingest, sender.key)
+    offloaded = await offload_transcript(event.transcript_path, agent, place, session, ports.ingest, sender.caller.key)
     session.is_compacted |= name == "PreCompact"
     problem = f"VICW: {offloaded.problem}" if offloaded.problem else None
     return HookOutput(message=problem, wants_turns=not offloaded.is_open)
@@ -86,7 +79,7 @@ async def handle_event(
 
 async def handle_session_event(event: SessionEvent, sender: Sender, ports: HookPorts) -> SessionAnswer:
     """Do what an event of any agent asks for. Raises ForbiddenError for turns of a key that may not store."""
-    place = SessionPlace(sender.tenant, event.context, event.session)
+    place = SessionPlace(sender.caller.tenant, event.context, event.session)
     session = ports.sessions.of(place.tenant, place.context, place.session)
     if event.event == "start":
         return _answer(await brief(place, session, ports.retrieval, ports.settings))
@@ -94,13 +87,13 @@ async def handle_session_event(event: SessionEvent, sender: Sender, ports: HookP
         return _answer(await recall(event.prompt or "", place, session, ports.retrieval, ports.settings))
     offloaded = Offloaded()
     if event.turns:
-        sender.require_ingest()
+        sender.caller.require(Right.INGEST)
         said = [
             TranscriptTurn(turn.id, turn.speaker, turn.text, turn.timestamp.isoformat() if turn.timestamp else None)
             for turn in event.turns
             if OFF_MARKER not in turn.text
         ]
-        offloaded = await offload(said, event.source, place, ports.ingest, sender.key)
+        offloaded = await offload(said, event.source, place, ports.ingest, sender.caller.key)
         if offloaded.problem:
             raise InvalidInputError(FieldProblem("turns", offloaded.problem, "Correct it, and send them again"))
     session.is_compacted |= event.event == "compact"
