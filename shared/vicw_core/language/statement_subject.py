@@ -62,8 +62,7 @@ def is_of_another(statement: str, other: str, question: str) -> bool:
 
 def _person(statement: str) -> str:
     """Return the word for the person whom a statement begins with; empty: it begins with none."""
-    mine = _MINE.match(statement)
-    words = [fold_case(word) for word in _WORD.findall(mine["rest"])[:_MOST_WORDS]] if mine else []
+    words = _words_after_my(statement)
     subject = words[: max(1, _verb(words))] if words else []
     named = (re.sub(r"['’]s?$|-in-law$", "", word) for word in subject)
     return next(filter(None, (_PERSONS.get(word) or _PERSONS.get(word.removesuffix("s")) for word in named)), "")
@@ -75,10 +74,7 @@ def _is_of_the_speaker(statement: str) -> bool:
 
 def _is_of_a_thing(statement: str, other: str, question: str) -> bool:
     """Return whether a statement is about what a thing of the speaker's does, which neither other text names."""
-    mine = _MINE.match(statement)
-    if mine is None:
-        return False
-    words = [fold_case(word) for word in _WORD.findall(mine["rest"])[:_MOST_WORDS]]
+    words = _words_after_my(statement)
     verb = _verb(words)
     if not verb or words[verb] in _BE:
         return False
@@ -93,6 +89,12 @@ def _is_of_a_name(statement: str, other: str, question: str) -> bool:
     if not subject_terms(named["name"]).isdisjoint(subject_terms(other)):
         return False  # whoever the other is about, too
     return bool(_ASKER.search(question) and _ASKER.search(other))
+
+
+def _words_after_my(statement: str) -> list[str]:
+    """Return the first words after the *my* that a statement begins with; none: it does not."""
+    mine = _MINE.match(statement)
+    return [fold_case(word) for word in _WORD.findall(mine["rest"])[:_MOST_WORDS]] if mine else []
 
 
 def _verb(words: list[str]) -> int:

@@ -8,7 +8,7 @@ it takes back, so that the answer can say so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
@@ -101,10 +101,8 @@ async def prefer_later(
     unit = {key: dense[passage] for key, passage in passages.items() if passage in dense}
     cosines = await question.similarity.similarities(list(passages.values()))
     statements = _Statements(texts, unit, {key: cosines.get(passage, -1.0) for key, passage in passages.items()})
-    named = named_things(question.text)
     steps = min(_STEPS, max(1, limit - 1))  # the best one stays a result, if there is place for two
-    asked = (question.text, named)
-    chain = _chain(best, compared, told, statements, wanted, asked, steps) if in_order_wanted else [best]
+    chain = _chain(best, compared, told, statements, wanted, question.text, steps) if in_order_wanted else [best]
     pairs = [StatementPair(min(two, key=_time), max(two, key=_time)) for two in pairwise(chain)]
     for one in corrections:
         meant = _corrected(one, told, statements)
@@ -155,23 +153,22 @@ def _chain(
     told: Sequence[Candidate],
     statements: _Statements,
     want: TimeWanted,
-    asked: tuple[str, Set[str]],
+    query: str,
     steps: int,
 ) -> list[Candidate]:
     """Return the best one and what comes before it, in their new order.
 
-    ``asked`` is the question, and what it names: all have of that what the best one has.
+    All have what ``query`` names of the best one.
     """
     texts = statements.texts
-    query, named = asked
-    wanted = statements.words(best) & named
+    named = statements.words(best) & named_things(query)
     movable = [
         one
         for one in told
         if is_plain(texts[one.key], 2)
         and not (is_unsure(texts[one.key]) or is_aside(texts[one.key]))
         and want.may_move(_time(one))
-        and wanted <= statements.words(one)
+        and named <= statements.words(one)
         and not is_of_another(texts[one.key], texts[best.key], query)
     ]
     chain = [best]
