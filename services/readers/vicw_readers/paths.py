@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from vicw_readers.intake.archive import Archive
 from vicw_readers.intake.file_start import FileStart
@@ -58,6 +58,8 @@ def _file(source: SourceFile, *, in_folder: bool = False) -> Iterator[Record]:
         if source.archive is None and source.path.exists() and not source.path.is_file():
             raise UnreadableFileError("is neither a file nor a folder")  # reading a pipe could wait for ever
         start = FileStart(source)
+        if start.suffix == ".zip" and not start.is_zip:
+            raise UnreadableFileError("is a .zip that cannot be read: it does not begin as one")
         reader = reader_named(source.options.format) if source.options.format else reader_of(start)
         if reader is not None:
             known = replace(source, reader=reader)
@@ -75,6 +77,11 @@ def _file(source: SourceFile, *, in_folder: bool = False) -> Iterator[Record]:
         yield known.refuse(f"cannot be read: {error.strerror or error}")
 
 
+def _is_for_people(name: str) -> bool:
+    """Return whether a member is no hidden file, and nothing that an archiver or a tool put beside the files."""
+    return not any(part.startswith(".") or part == "__MACOSX" for part in PurePosixPath(name).parts)
+
+
 def _archive(source: SourceFile, in_folder: bool) -> Iterator[Record]:
     """Yield the records of the files in an archive, each by its own reader."""
     if source.archive is not None:
@@ -85,6 +92,6 @@ def _archive(source: SourceFile, in_folder: bool) -> Iterator[Record]:
         if not archive.names and not archive.unsafe:
             raise NothingToReadError("is a .zip without files")
         prefix = f"{source.name}/" if in_folder else ""
-        for name in archive.names:
+        for name in filter(_is_for_people, archive.names):
             inner = replace(source, name=f"{prefix}{name}", archive=archive, member=name)
             yield from _file(inner, in_folder=True)

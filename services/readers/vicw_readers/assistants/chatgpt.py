@@ -21,6 +21,17 @@ from vicw_readers.records import Record
 _SPEAKERS = {"user", "assistant"}  # system prompts are not the user's words, tool output is bulky
 _SPOKEN_TYPES = {"text", "multimodal_text", "code"}  # the rest is reasoning, tool output, profile
 
+_OTHER_FILES = {
+    "chat.html": "shows the same conversations as a page",
+    "user.json": "is about the account",
+    "user_settings.json": "is about the account",
+    "message_feedback.json": "is about thumbs up and down",
+    "model_comparisons.json": "is about answers that were compared",
+    "shared_conversations.json": "lists the conversations that were shared",
+    "conversation_asset_file_names.json": "lists the names of attached files",
+    "export_manifest.json": "lists the files of the export",
+}
+
 
 class ChatGptReader:
     """ChatGPT's data export."""
@@ -33,12 +44,16 @@ class ChatGptReader:
     is_personal = False
 
     def recognises(self, start: FileStart) -> bool:
-        """Return whether there are conversations with a mapping of messages."""
-        return any("mapping" in one for one in start.objects)
+        """Return whether there are conversations with a mapping of messages, or it is another file of the export."""
+        is_beside = start.has_beside("conversations.json") or start.has_beside("conversations-000.json")
+        return any("mapping" in one for one in start.objects) or (is_beside and start.base in _OTHER_FILES)
 
     def read(self, source: SourceFile) -> Iterator[Record]:
         """Yield the turns of all conversations."""
-        return read_conversations(source, chatgpt_conversation, "ChatGPT")
+        if (reason := _OTHER_FILES.get(source.base)) is not None:
+            yield source.skip(reason)
+        else:
+            yield from read_conversations(source, chatgpt_conversation, "ChatGPT")
 
 
 def chatgpt_conversation(value: object) -> Conversation:

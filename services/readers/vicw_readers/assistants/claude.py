@@ -20,6 +20,8 @@ from vicw_readers.records import Record
 
 _SPEAKERS = {"human": "user", "user": "user", "assistant": "assistant"}
 
+_USERS = "users.json"
+
 
 class ClaudeReader:
     """Claude's data export."""
@@ -32,12 +34,16 @@ class ClaudeReader:
     is_personal = False
 
     def recognises(self, start: FileStart) -> bool:
-        """Return whether there are conversations with chat messages."""
-        return any("chat_messages" in one for one in start.objects)
+        """Return whether there are conversations with chat messages, or it is another file of the export."""
+        is_account = start.base == _USERS and any("full_name" in one and "uuid" in one for one in start.objects)
+        return is_account or any("chat_messages" in one for one in start.objects)
 
     def read(self, source: SourceFile) -> Iterator[Record]:
         """Yield the turns of all conversations."""
-        return read_conversations(source, claude_conversation, "Claude")
+        if source.base == _USERS:
+            yield source.skip("is about the account")
+        else:
+            yield from read_conversations(source, claude_conversation, "Claude")
 
 
 def claude_conversation(value: object) -> Conversation:

@@ -22,7 +22,7 @@ class CodeReader:
 
     def recognises(self, start: FileStart) -> bool:
         """Return whether it is a text with the suffix of a known language."""
-        return bool(start.text and start.suffix and languages_of_path(start.base))
+        return start.text is not None and bool(start.suffix) and bool(languages_of_path(start.base))
 
     def read(self, source: SourceFile) -> Iterator[Record]:
         """Yield a file's definitions and its rest; sections of plain text if it cannot be parsed."""

@@ -15,6 +15,7 @@ from vicw_readers.intake.source_file import GZIP, SourceFile
 from vicw_readers.intake.text_decoder import encoding_of, looks_binary
 
 HEAD_BYTES = 64 * 1024
+_SNIFFED_BYTES = 8192
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 
 
@@ -36,7 +37,7 @@ class FileStart:
     @cached_property
     def text(self) -> str | None:
         """The head as text, up to its last whole line if the file goes on; None if it is binary."""
-        if looks_binary(self.head):
+        if looks_binary(self.head[:_SNIFFED_BYTES]):
             return None
         text = codecs.getincrementaldecoder(encoding_of(self.head))("replace").decode(self.head)
         cut = max(text.rfind("\n"), text.rfind("\r")) + 1
@@ -50,7 +51,7 @@ class FileStart:
     @cached_property
     def objects(self) -> tuple[dict[str, Any], ...]:
         """The first objects of a JSON file, or of JSON Lines, each as far as the head has it."""
-        if looks_binary(self.head):
+        if looks_binary(self.head[:_SNIFFED_BYTES]):
             return ()
         return objects_at_start(codecs.getincrementaldecoder(encoding_of(self.head))("replace").decode(self.head))
 

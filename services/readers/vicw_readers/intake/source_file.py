@@ -74,6 +74,11 @@ class SourceFile:
         return PurePosixPath(self.name).stem
 
     @property
+    def base(self) -> str:
+        """The last part of the name, in small letters."""
+        return PurePosixPath(self.name).name.lower()
+
+    @property
     def size(self) -> int:
         """Bytes, before any unpacking of a .gz."""
         return self.archive.size(self.member) if self.archive else self.path.stat().st_size

@@ -38,7 +38,7 @@ class MarkdownReader:
 
     def recognises(self, start: FileStart) -> bool:
         """Return whether it is a text with a suffix of Markdown."""
-        return bool(start.text) and start.suffix in _SUFFIXES
+        return start.text is not None and start.suffix in _SUFFIXES
 
     def read(self, source: SourceFile) -> Iterator[Record]:
         """Yield a page's sections."""

@@ -158,14 +158,14 @@ def test_malformed_conversation_trees_are_read_as_far_as_possible(
 
 
 def test_a_conversation_of_unknown_format_is_refused_alone(tmp_path: Path) -> None:
-    bad: list[object] = [5, {"mapping": [], "title": "T"}, {"chat_messages": {}, "uuid": "u"}]
-    found = list(read_paths([write(tmp_path / "x.json", [CLAUDE, *bad])]))
-    refused = [r.reason for r in found if isinstance(r, Refused)]
-    assert len(items(found)) == 4
-    assert refused == [
-        "conversation 2 '' has an unknown format",
-        "conversation 3 'T' has no id, or no mapping of messages",
-        "conversation 4 '' has no uuid, or no list of chat_messages",
+    bad = write(tmp_path / "a.json", [5, {"mapping": [], "title": "T"}, CHATGPT])
+    worse = write(tmp_path / "b.json", [CLAUDE, {"chat_messages": {}, "uuid": "u"}])
+    found = list(read_paths([bad, worse]))
+    assert len(items(found)) == 3 + 4
+    assert [(r.kind, r.reason) for r in found if isinstance(r, Refused)] == [
+        ("ChatGPT export", "conversation 1 '' has no id, or no mapping of messages"),
+        ("ChatGPT export", "conversation 2 'T' has no id, or no mapping of messages"),
+        ("Claude export", "conversation 2 '' has no uuid, or no list of chat_messages"),
     ]
 
 
@@ -183,7 +183,7 @@ def test_other_json_is_text_and_broken_exports_are_refused(tmp_path: Path) -> No
     assert [r.reason.split(":")[0] for r in found if isinstance(r, Refused)] == [
         "is not JSON",
         "is a .zip that cannot be read",
-        "is a .zip without a ChatGPT or Claude export",
+        "is a .zip without files",
     ]
 
 

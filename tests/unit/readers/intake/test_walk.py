@@ -119,7 +119,9 @@ def test_encodings_with_a_byte_order_mark_are_decoded(folder: Path, data: bytes,
 )
 def test_unreadable_text_is_refused_with_its_line(folder: Path, data: bytes, line: int | None, reason: str) -> None:
     path = write(folder / "x.md", data)
-    assert list(read_paths([path])) == [Refused(str(path), line, reason)]
+    (refused,) = read_paths([path])
+    assert isinstance(refused, Refused)
+    assert (refused.path, refused.line, refused.reason) == (str(path), line, reason)
 
 
 def test_large_special_and_missing_files_are_refused(folder: Path) -> None:

@@ -89,17 +89,22 @@ def test_broken_and_empty_files_are_refused(tmp_path: Path) -> None:
     assert items
     assert isinstance(refused, Refused)
     assert "broken gzip" in refused.reason
-    no_gzip = tmp_path / "no.jsonl.gz"
-    no_gzip.write_bytes(b'{"text": "a"}')
     wide = tmp_path / "wide.jsonl"
     wide.write_text('{"text": "a"}', encoding="utf-16")
     empty = write(tmp_path / "empty.jsonl")
-    found = list(read_paths([no_gzip, wide, empty, tmp_path / "absent.jsonl"]))
-    assert [type(record) for record in found] == [Refused] * 4
+    found = list(read_paths([wide, empty, tmp_path / "absent.jsonl"]))
+    assert [type(record) for record in found] == [Refused] * 3
     reasons = [record.reason for record in found if isinstance(record, Refused)]
-    assert "broken gzip" in reasons[0]
-    assert "UTF-16" in reasons[1]
-    assert reasons[2:] == ["is empty", "cannot be read: No such file or directory"]
+    assert "UTF-16" in reasons[0]
+    assert reasons[1:] == ["is empty", "cannot be read: No such file or directory"]
+
+
+def test_a_suffix_of_gzip_without_gzip_is_no_matter(tmp_path: Path) -> None:
+    (item,) = read_paths([write(tmp_path / "no.jsonl.gz", b"")])
+    assert isinstance(item, Refused)
+    (tmp_path / "no.jsonl.gz").write_bytes(b'{"text": "a"}')
+    (item,) = read_paths([tmp_path / "no.jsonl.gz"])
+    assert isinstance(item, SourceItem)
 
 
 def test_a_byte_order_mark_before_jsonl_is_accepted(tmp_path: Path) -> None:
