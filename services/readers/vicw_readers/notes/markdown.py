@@ -1,39 +1,61 @@
-"""Reader of Markdown: one item per heading, named by the trail of headings above it."""
+"""Reader of Markdown notes: one item per heading, named by the note and the trail of headings above it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from datetime import date, datetime, time, tzinfo
 
-from vicw_core.markdown.front_matter import front_matter
+from vicw_core.markdown.front_matter import FrontMatter, Property, front_matter
+from vicw_core.markdown.note_marks import inline_properties, inline_tags, with_ancestors, without_comments
 from vicw_core.markdown.outline import Heading, outline
 from vicw_core.text.heading_anchors import Unique, slug
 from vicw_readers.intake.file_start import FileStart
 from vicw_readers.intake.source_file import SourceFile
+from vicw_readers.notes.excalidraw import is_drawing, words_of_drawing
+from vicw_readers.notes.notion import notion_properties
+from vicw_readers.notes.titles import day_of, is_notion_export, note_title
 from vicw_readers.records import Record, bounded_id, bounded_name
 from vicw_shared.text import lines_of, visible
 
 _SUFFIXES = {".md", ".markdown", ".mdx"}
+_TAGS = ("tags", "tag")
+_MAX_TAGS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading's own text, up to the next heading of any level. ``trail`` is empty before the first heading."""
+    """A heading's own text, up to the next heading of any level. ``trail`` is empty before the first heading.
+
+    ``level`` is that of the first heading in the trail.
+    """
 
     line: int
     text: str
     trail: tuple[str, ...]
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A note as it is stored: ``body`` begins after ``lines`` lines of the file."""
+
+    title: str
+    body: str
+    lines: int
+    tags: tuple[str, ...]
+    metadata: dict[str, Property]
+    time: datetime | None
 
 
 class MarkdownReader:
     """Pages of Markdown, cut at headings."""
 
     name = "markdown"
-    title = "Markdown"
+    title = "Markdown note"
     files = ("*.md", "*.markdown", "*.mdx")
-    keeps = "text as it is, an item for each heading; tags of the front matter"
-    leaves = "the rest of the front matter"
+    keeps = "text as it is, an item for each heading; tags; all properties of the front matter; the time it was written"
+    leaves = "comments; what a drawing shows besides its words"
     is_personal = False
 
     def recognises(self, start: FileStart) -> bool:
@@ -46,27 +68,80 @@ class MarkdownReader:
 
 
 def read_markdown(source: SourceFile, text: str) -> Iterator[Record]:
-    """Yield a file's sections, each with the tags of the front matter."""
+    """Yield a note's sections, each with the properties of the whole note and its own."""
     front = front_matter(text)
-    body = "".join(lines_of(text)[front.lines :])
+    for problem in front.problems:
+        yield source.note(problem, 1)
+    note = _note(source, text, front)
     anchors = Unique()
-    parts = sections(body)
+    parts = sections(note.body)
     if not parts:
-        yield source.refuse("has only front matter")
+        yield source.skip("has no text")
     for section in parts:
         anchor = f"#{anchors(slug(section.trail[-1]))}" if section.trail else ""
-        title = " > ".join(filter(None, section.trail)) or front.title or PurePosixPath(source.name).stem
+        own = inline_properties(section.text)
+        tags = (*note.tags, *_list(own, _TAGS), *inline_tags(section.text))
         yield source.item(
             {
                 "id": bounded_id(f"{source.name}{anchor}"),
                 "text": section.text,
-                "name": bounded_name(title),
+                "name": bounded_name(section_name(note.title, section)),
                 "subtype": "section" if section.trail else "document",
-                "tags": front.tags,
+                "tags": with_ancestors(tags)[:_MAX_TAGS],
+                "timestamp": note.time,
+                "metadata": {**note.metadata, **{key: own[key] for key in own if key not in _TAGS}},
                 "source": bounded_id(source.name),
             },
-            line=front.lines + section.line + 1,
+            line=note.lines + section.line + 1,
         )
+
+
+def section_name(title: str, section: Section) -> str:
+    """Return the trail of headings, below the note's title if no heading of the first level says what it is about.
+
+    "Status" alone says nothing: of two notes with such a section a question finds either.
+    """
+    trail = section.trail if section.level == 1 else (title, *section.trail)
+    return " > ".join(filter(None, trail)) or title
+
+
+def _note(source: SourceFile, text: str, front: FrontMatter) -> Note:
+    body = without_comments("".join(lines_of(text)[front.lines :]))
+    if is_drawing(front):
+        body = words_of_drawing(body)
+    metadata, tags, lines = dict(front.properties), front.tags, front.lines
+    written: date | datetime | None = front.time or day_of(source.name)
+    if not visible(body) and front.properties:  # nothing but properties is what such a note says
+        body, lines = "".join(lines_of(text)[1 : front.lines - 1]), 1
+    elif is_notion_export(source.name):
+        found = notion_properties(body)
+        metadata |= found.properties
+        tags += found.tags
+        written = written or found.time
+    if front.aliases:
+        metadata["aliases"] = list(front.aliases)
+    return Note(
+        front.title or note_title(source.name),
+        body,
+        lines,
+        tags,
+        metadata,
+        _moment(written, source.options.timezone) if written else None,
+    )
+
+
+def _moment(written: date | datetime, zone: tzinfo) -> datetime:
+    """Return a time with a zone; a day without an hour begins at midnight."""
+    moment = written if isinstance(written, datetime) else datetime.combine(written, time())
+    return moment if moment.tzinfo else moment.replace(tzinfo=zone)
+
+
+def _list(properties: dict[str, str], keys: tuple[str, ...]) -> Iterator[str]:
+    """Yield the values of a property that is a list: ``a, #b, [[c]]``."""
+    for key in keys:
+        for value in properties.get(key, "").split(","):
+            if tag := value.strip().lstrip("#").strip("[]").strip():
+                yield tag
 
 
 def sections(text: str) -> list[Section]:
@@ -85,6 +160,7 @@ def sections(text: str) -> list[Section]:
     for mark, following in zip(marks, [*marks[1:], None], strict=True):
         end = following.line if following else len(lines)
         above = [*(outer for outer in above if outer.level < mark.level), mark]
-        parts.append(Section(start, "".join(lines[start:end]), tuple(outer.written for outer in above)))
+        trail = tuple(outer.written for outer in above)
+        parts.append(Section(start, "".join(lines[start:end]), trail, above[0].level))
         start = end
     return parts
