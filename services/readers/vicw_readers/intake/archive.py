@@ -14,7 +14,7 @@ from vicw_readers.records import UnreadableFileError
 MAX_MEMBERS = 200_000
 MAX_EXPANSION = 250
 """Most bytes of a member for each byte that it takes in the archive."""
-_ALWAYS_BYTES = 32 * 1024 * 1024
+ALWAYS_BYTES = 32 * 1024 * 1024
 """As much as a member may have, however well it is packed."""
 _BROKEN = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError)
 """What zipfile raises; RuntimeError is how it says that a password is needed."""
@@ -55,7 +55,7 @@ class Archive:
         info = self._infos[name]
         try:
             with self._zip.open(info) as member:
-                most = max(_ALWAYS_BYTES, info.compress_size * MAX_EXPANSION)
+                most = max(ALWAYS_BYTES, info.compress_size * MAX_EXPANSION)
                 with io.BufferedReader(_Bounded(member, most)) as file:
                     yield cast(BinaryIO, file)
         except _BROKEN as error:

@@ -71,7 +71,7 @@ def test_an_archive_in_an_archive_is_refused_with_what_to_do(tmp_path: Path) -> 
 
 
 def test_a_member_that_expands_too_far_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "_ALWAYS_BYTES", 1024 * 1024)
+    monkeypatch.setattr(archives, "ALWAYS_BYTES", 1024 * 1024)
     path = packed(tmp_path / "bomb.zip", {"a.jsonl": b" " * 40_000_000, "b.txt": "fine\n" * 20_000})
     bomb, *fine = read_paths([path])
     assert isinstance(bomb, Refused)
