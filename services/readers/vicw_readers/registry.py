@@ -17,6 +17,7 @@ from vicw_readers.assistants.chatgpt import ChatGptReader
 from vicw_readers.assistants.claude import ClaudeReader
 from vicw_readers.code.source_code import CodeReader
 from vicw_readers.intake.file_start import FileStart
+from vicw_readers.notes.canvas import CanvasReader, ObsidianViewReader
 from vicw_readers.notes.markdown import MarkdownReader
 from vicw_readers.plain.jsonl import ItemLinesReader
 from vicw_readers.plain.text import TextReader
@@ -31,6 +32,8 @@ READERS: tuple[Reader, ...] = (
     AgentSessionReader(),
     # By suffix: what is left has no sign of its own
     ItemLinesReader(),
+    CanvasReader(),
+    ObsidianViewReader(),
     MarkdownReader(),
     CodeReader(),
     TextReader(),

@@ -32,8 +32,8 @@ type Property = str | int | float | bool | list[str]
 class FrontMatter:
     """Parsed front matter. ``lines`` is the number of lines that it occupies in the file; ``key`` is its ``id``.
 
-    ``properties`` are all that it holds beside its title, id, aliases and tags; times are ISO 8601. ``time`` is when the
-    page was written, as far as it says. ``problems`` are what could not be read as it stands.
+    ``properties`` are all that it holds beside its title, id, aliases and tags; times are ISO 8601. ``time`` is when
+    the page was written, as far as it says. ``problems`` are what could not be read as it stands.
     """
 
     lines: int = 0

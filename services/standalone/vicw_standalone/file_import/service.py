@@ -19,7 +19,7 @@ from pathlib import Path
 from vicw_client import BadRequestError, Retry, TooLargeError, VicwClient, VicwClientError
 from vicw_readers.intake.source_file import ImportOptions
 from vicw_readers.paths import read_paths
-from vicw_readers.records import Refused, Skipped, SourceItem
+from vicw_readers.records import Noted, Refused, Report, Skipped, SourceItem
 from vicw_shared.text import counted
 from vicw_shared.wire.ingest import IngestResponse, ItemStatus
 from vicw_standalone.file_import.batches import ItemBatch, batched
@@ -54,6 +54,7 @@ class Summary:
     """Result of an import.
 
     ``skipped`` counts items acknowledged in an earlier run; ``passed_over`` are files without content to store;
+    ``notes`` are what was read otherwise than it stands;
     ``jobs`` are still indexing items.
     """
 
@@ -65,6 +66,7 @@ class Summary:
     masked: Counter[str] = field(default_factory=Counter)
     refused: list[Refused] = field(default_factory=list)
     passed_over: list[Skipped] = field(default_factory=list)
+    notes: list[Noted] = field(default_factory=list)
     jobs: list[str] = field(default_factory=list)
     contexts: Counter[str] = field(default_factory=Counter)
 
@@ -199,11 +201,13 @@ class FileImport:
         """Whether all files were read, and each item is stored or refused."""
         return self._done == self._total
 
-    def report(self, record: Refused | Skipped) -> None:
-        """Record what the readers refused or skipped."""
+    def report(self, record: Report) -> None:
+        """Record what the readers refused, skipped or assumed."""
         with self._lock:
             if isinstance(record, Refused):
                 self.summary.refused.append(record)
+            elif isinstance(record, Noted):
+                self.summary.notes.append(record)
             else:
                 self.summary.passed_over.append(record)
 
