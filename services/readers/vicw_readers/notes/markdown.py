@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, datetime, time, tzinfo
 
-from vicw_core.markdown.front_matter import FrontMatter, Property, front_matter
-from vicw_core.markdown.note_marks import inline_properties, inline_tags, with_ancestors, without_comments
+from vicw_core.markdown.note import read_note
 from vicw_core.markdown.outline import Heading, outline
 from vicw_core.text.heading_anchors import Unique, slug
 from vicw_readers.intake.file_start import FileStart
 from vicw_readers.intake.source_file import SourceFile
-from vicw_readers.notes.excalidraw import is_drawing, words_of_drawing
-from vicw_readers.notes.notion import notion_properties
-from vicw_readers.notes.titles import day_of, is_notion_export, note_title
 from vicw_readers.records import Record, bounded_id, bounded_name
 from vicw_shared.text import lines_of, visible
 
 _SUFFIXES = {".md", ".markdown", ".mdx"}
-_TAGS = ("tags", "tag")
-_MAX_TAGS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +27,6 @@ class Section:
     text: str
     trail: tuple[str, ...]
     level: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """A note as it is stored: ``body`` begins after ``lines`` lines of the file."""
-
-    title: str
-    body: str
-    lines: int
-    tags: tuple[str, ...]
-    metadata: dict[str, Property]
-    time: datetime | None
 
 
 class MarkdownReader:
@@ -69,27 +50,24 @@ class MarkdownReader:
 
 def read_markdown(source: SourceFile, text: str) -> Iterator[Record]:
     """Yield a note's sections, each with the properties of the whole note and its own."""
-    front = front_matter(text)
-    for problem in front.problems:
+    note = read_note(text, source.name)
+    for problem in note.front.problems:
         yield source.note(problem, 1)
-    note = _note(source, text, front)
     anchors = Unique()
     parts = sections(note.body)
     if not parts:
         yield source.skip("has no text")
     for section in parts:
         anchor = f"#{anchors(slug(section.trail[-1]))}" if section.trail else ""
-        own = inline_properties(section.text)
-        tags = (*note.tags, *_list(own, _TAGS), *inline_tags(section.text))
         yield source.item(
             {
                 "id": bounded_id(f"{source.name}{anchor}"),
                 "text": section.text,
                 "name": bounded_name(section_name(note.title, section)),
                 "subtype": "section" if section.trail else "document",
-                "tags": with_ancestors(tags)[:_MAX_TAGS],
-                "timestamp": note.time,
-                "metadata": {**note.metadata, **{key: own[key] for key in own if key not in _TAGS}},
+                "tags": note.tags_of(section.text),
+                "timestamp": note.written_at(source.options.timezone),
+                "metadata": note.properties_of(section.text),
                 "source": bounded_id(source.name),
             },
             line=note.lines + section.line + 1,
@@ -103,45 +81,6 @@ def section_name(title: str, section: Section) -> str:
     """
     trail = section.trail if section.level == 1 else (title, *section.trail)
     return " > ".join(filter(None, trail)) or title
-
-
-def _note(source: SourceFile, text: str, front: FrontMatter) -> Note:
-    body = without_comments("".join(lines_of(text)[front.lines :]))
-    if is_drawing(front):
-        body = words_of_drawing(body)
-    metadata, tags, lines = dict(front.properties), front.tags, front.lines
-    written: date | datetime | None = front.time or day_of(source.name)
-    if not visible(body) and front.properties:  # nothing but properties is what such a note says
-        body, lines = "".join(lines_of(text)[1 : front.lines - 1]), 1
-    elif is_notion_export(source.name):
-        found = notion_properties(body)
-        metadata |= found.properties
-        tags += found.tags
-        written = written or found.time
-    if front.aliases:
-        metadata["aliases"] = list(front.aliases)
-    return Note(
-        front.title or note_title(source.name),
-        body,
-        lines,
-        tags,
-        metadata,
-        _moment(written, source.options.timezone) if written else None,
-    )
-
-
-def _moment(written: date | datetime, zone: tzinfo) -> datetime:
-    """Return a time with a zone; a day without an hour begins at midnight."""
-    moment = written if isinstance(written, datetime) else datetime.combine(written, time())
-    return moment if moment.tzinfo else moment.replace(tzinfo=zone)
-
-
-def _list(properties: dict[str, str], keys: tuple[str, ...]) -> Iterator[str]:
-    """Yield the values of a property that is a list: ``a, #b, [[c]]``."""
-    for key in keys:
-        for value in properties.get(key, "").split(","):
-            if tag := value.strip().lstrip("#").strip("[]").strip():
-                yield tag
 
 
 def sections(text: str) -> list[Section]:

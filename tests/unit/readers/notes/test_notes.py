@@ -15,7 +15,7 @@ from vicw_readers.records import Noted, Record, Refused, Skipped, SourceItem
 from vicw_shared.wire.ingest import Item
 
 
-def records(folder: Path, options: ImportOptions | None = None, **notes: str) -> list[Record]:
+def records(folder: Path, notes: dict[str, str], options: ImportOptions | None = None) -> list[Record]:
     """Return what is read of a folder with these notes."""
     for name, text in notes.items():
         path = folder / name
@@ -24,9 +24,9 @@ def records(folder: Path, options: ImportOptions | None = None, **notes: str) ->
     return list(read_paths([folder], options))
 
 
-def items(folder: Path, options: ImportOptions | None = None, **notes: str) -> dict[str, Item]:
+def items(folder: Path, notes: dict[str, str], options: ImportOptions | None = None) -> dict[str, Item]:
     """Return the items of these notes by their names; nothing may be refused."""
-    read = records(folder, options, **notes)
+    read = records(folder, notes, options)
     assert not [record for record in read if isinstance(record, Refused)]
     return {record.item.name or "": record.item for record in read if isinstance(record, SourceItem)}
 
@@ -34,7 +34,7 @@ def items(folder: Path, options: ImportOptions | None = None, **notes: str) -> d
 def test_a_section_is_named_by_its_note_where_no_first_heading_names_it(tmp_path: Path) -> None:
     found = items(
         tmp_path,
-        **{
+        {
             "Quay west.md": "Before.\n## Status\nShut.\n### Until\nMay.\n",
             "titled.md": "---\ntitle: Quay north\n---\n## Status\nOpen.\n",
             "headed.md": "---\ntitle: Other\n---\n# Quay south\nText.\n## Status\nOpen.\n",
@@ -55,7 +55,7 @@ def test_properties_and_tags_of_a_note_and_of_its_lines_are_kept(tmp_path: Path)
         "---\ntags: [rope, area/pier]\naliases: [Bollards]\nstatus: open\nlength: 12\n---\n"
         "#splice in `#code`, #2024 and (#area/quay/west)\nload:: 3 t\n```\n#no\nkey:: no\n```\n"
     )
-    note = items(tmp_path, **{"Ropes.md": text})["Ropes"]
+    note = items(tmp_path, {"Ropes.md": text})["Ropes"]
     assert note.tags == ("rope", "area/pier", "area", "splice", "area/quay/west", "area/quay")
     assert note.metadata == {"status": "open", "length": 12, "aliases": ["Bollards"], "load": "3 t"}
 
@@ -72,20 +72,18 @@ def test_properties_and_tags_of_a_note_and_of_its_lines_are_kept(tmp_path: Path)
     ],
 )
 def test_a_note_has_the_time_it_says(tmp_path: Path, name: str, front: str, time: datetime | None) -> None:
-    (note,) = items(tmp_path, **{name: f"---\n{front}\n---\nThe pier is shut.\n"}).values()
+    (note,) = items(tmp_path, {name: f"---\n{front}\n---\nThe pier is shut.\n"}).values()
     assert note.timestamp == time
 
 
 def test_a_day_begins_at_midnight_of_the_users_zone(tmp_path: Path) -> None:
     options = ImportOptions(timezone=timezone(timedelta(hours=2)))
-    (note,) = items(tmp_path, options, **{"2025-03-05.md": "The pier is shut.\n"}).values()
+    (note,) = items(tmp_path, {"2025-03-05.md": "The pier is shut.\n"}, options).values()
     assert note.timestamp == datetime(2025, 3, 4, 22, tzinfo=UTC)
 
 
 def test_front_matter_that_is_no_yaml_is_read_and_noted(tmp_path: Path) -> None:
-    read = records(
-        tmp_path, **{"a.md": "---\ntitle: Ida: the smith\ncreated: {{date}}\n---\nIda works at the forge.\n"}
-    )
+    read = records(tmp_path, {"a.md": "---\ntitle: Ida: the smith\ncreated: {{date}}\n---\nIda works at the forge.\n"})
     noted = [record for record in read if isinstance(record, Noted)]
     (item,) = [record.item for record in read if isinstance(record, SourceItem)]
     assert item.name == "Ida: the smith"
@@ -96,7 +94,7 @@ def test_front_matter_that_is_no_yaml_is_read_and_noted(tmp_path: Path) -> None:
 
 
 def test_a_note_of_properties_alone_is_stored_and_an_empty_one_is_passed_over(tmp_path: Path) -> None:
-    read = records(tmp_path, **{"only.md": "---\nstatus: open\n---\n", "none.md": "", "bare.md": "---\n---\n%% x %%\n"})
+    read = records(tmp_path, {"only.md": "---\nstatus: open\n---\n", "none.md": "", "bare.md": "---\n---\n%% x %%\n"})
     assert [(Path(r.path).name, r.reason) for r in read if isinstance(r, Skipped)] == [
         ("bare.md", "has no text"),
         ("none.md", "is empty"),
@@ -108,7 +106,7 @@ def test_a_note_of_properties_alone_is_stored_and_an_empty_one_is_passed_over(tm
 def test_comments_are_left_out_and_lines_stay_where_they_are(tmp_path: Path) -> None:
     text = "A %%hidden%% b\n%%\nhidden\n%%\n<!-- hidden -->\n```\n%%shown%%\n```\n# Later\nc %% open\n"
     assert without_comments(text) == "A  b\n\n\n\n\n```\n%%shown%%\n```\n# Later\nc %% open\n"
-    read = records(tmp_path, **{"a.md": text})
+    read = records(tmp_path, {"a.md": text})
     assert [(r.item.name, r.line) for r in read if isinstance(r, SourceItem)] == [("a", 1), ("Later", 9)]
 
 
@@ -125,16 +123,16 @@ def test_tags_are_found_outside_code_alone() -> None:
 
 def test_a_page_of_notion_has_its_title_tags_time_and_properties(tmp_path: Path) -> None:
     text = "# Runbook\n\nOwner: Kai\nTags: ops, pumps\nCreated: March 5, 2025 9:00 AM\n\nPull the lever.\n"
-    found = items(tmp_path, **{"Runbook c5006330011b4ccb87abe6a6fd94a376.md": text})
+    found = items(tmp_path, {"Runbook c5006330011b4ccb87abe6a6fd94a376.md": text})
     note = found["Runbook"]
     assert (note.tags, note.timestamp) == (("ops", "pumps"), datetime(2025, 3, 5, 9, tzinfo=UTC))
     assert note.metadata == {"owner": "Kai", "created": "March 5, 2025 9:00 AM"}
-    assert items(tmp_path / "b", **{"Plan.md": text})["Runbook"].metadata == {}
+    assert items(tmp_path / "b", {"Plan.md": text})["Runbook"].metadata == {}
 
 
 def test_a_namespace_of_logseq_is_a_path_in_the_title(tmp_path: Path) -> None:
     text = "tags:: [[herbs]], green\n\n- Mint is #invasive\n"
-    (name,), (note,) = zip(*items(tmp_path, **{"pages/garden___mint.md": text}).items(), strict=True)
+    (name,), (note,) = zip(*items(tmp_path, {"pages/garden___mint.md": text}).items(), strict=True)
     assert (name, note.tags, note.metadata) == ("garden/mint", ("herbs", "green", "invasive"), {})
 
 
@@ -143,7 +141,7 @@ def test_the_words_of_a_drawing_are_its_text(tmp_path: Path) -> None:
         "---\nexcalidraw-plugin: parsed\n---\n==Switch to EXCALIDRAW VIEW==\n\n# Text Elements\nPump house ^a1\n\n"
         "Sluice ^b2\n\n## Drawing\n```compressed-json\nN4KAkA\n```\n%%\n"
     )
-    assert items(tmp_path, **{"Site.excalidraw.md": text})["Site"].text == "Pump house\n\nSluice\n\n"
+    assert items(tmp_path, {"Site.excalidraw.md": text})["Site"].text == "Pump house\n\nSluice\n\n"
 
 
 def test_cards_of_a_canvas_are_items_with_their_group_and_arrows(tmp_path: Path) -> None:
@@ -154,7 +152,7 @@ def test_cards_of_a_canvas_are_items_with_their_group_and_arrows(tmp_path: Path)
         {"id": "3", "type": "link", "url": "https://kiln.test", "x": 500, "y": 0},
         {"id": "4", "type": "file", "file": "Glaze.md", "x": 0, "y": 0}, {"type": "text"}, 7],
         "edges": [{"fromNode": "1", "toNode": "2"}, {"fromNode": "1", "toNode": "4"}, {"fromNode": "1"}]}"""
-    read = [r.item for r in records(tmp_path, **{"Kiln.canvas": canvas}) if isinstance(r, SourceItem)]
+    read = [r.item for r in records(tmp_path, {"Kiln.canvas": canvas}) if isinstance(r, SourceItem)]
     assert [(item.id, item.name, item.text) for item in read] == [
         ("Kiln.canvas#3", "Kiln", "https://kiln.test"),
         ("Kiln.canvas#1", "Kiln > Firing", "Heat to cone 6."),
@@ -173,7 +171,7 @@ def test_cards_of_a_canvas_are_items_with_their_group_and_arrows(tmp_path: Path)
     ],
 )
 def test_what_has_no_text_is_told_apart_from_what_is_broken(tmp_path: Path, name: str, text: str, reason: str) -> None:
-    (record,) = records(tmp_path, **{name: text})
+    (record,) = records(tmp_path, {name: text})
     kind: Any = Skipped if "without" in reason or "view" in reason else Refused
     assert isinstance(record, kind)
     assert record.reason.startswith(reason)
