@@ -174,8 +174,8 @@ async def test_what_differs_is_counted_for_the_tenant_whose_it_is(side: Side) ->
     payloads = await side.payloads()
     first, *lost = sorted(point for point, payload in payloads.items() if payload["tenant"] == "u")
     await side.vectors.delete(lost)
-    await side.vectors.set_payload({first: payloads[first] | {"sensitivity": "personal"}})
-    await change_payloads(side, domain="coding")
+    other = next(point for point, payload in payloads.items() if payload["tenant"] == "t")
+    await side.vectors.set_payload({one: payloads[one] | {"domain": "coding"} for one in (first, other)})
     (dense,) = await side.embedder.embed(["of nothing"], Lane.BULK)
     orphans = [Point(str(uuid.UUID(int=n)), dense, None, {"tenant": "v", "label": "Chunk"}) for n in range(2)]
     await side.vectors.upsert(orphans)
