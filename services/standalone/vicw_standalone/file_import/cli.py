@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from vicw_readers.records import Refused
 from vicw_runtime.console import INTERRUPTED, err, fail, out, problem
-from vicw_standalone.terminal.completion import contexts as complete_contexts
+from vicw_runtime.terminal.completion import contexts as complete_contexts
 from vicw_standalone.terminal.console import interruptible, print_refused
 from vicw_standalone.terminal.server_client import UrlOption, connect, hint, require_server
 
