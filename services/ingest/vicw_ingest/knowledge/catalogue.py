@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from vicw_ingest.knowledge.links import LinkKind, PageLink
+from vicw_core.markdown.links import LinkKind, PageLink
 from vicw_ingest.knowledge.pages import INDEXES, stem_of
 from vicw_ingest.knowledge.record import PageRecord
 from vicw_shared.model import Node

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from vicw_core.markdown.links import LinkKind, PageLink
 from vicw_core.text.heading_anchors import slug
 from vicw_ingest.knowledge.catalogue import Catalogue, PageEntry
-from vicw_ingest.knowledge.links import LinkKind, PageLink
 from vicw_shared.model import Node
 from vicw_shared.model.knowledge import FILE, folder_uid, section_uid
 from vicw_shared.text import fold_case

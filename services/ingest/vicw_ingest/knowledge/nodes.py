@@ -7,8 +7,8 @@ from datetime import datetime
 from pathlib import PurePosixPath
 
 from vicw_core.graph.edge_factory import EdgeFactory
+from vicw_core.markdown.outline import Heading
 from vicw_ingest.knowledge.link_resolver import ExternalTarget
-from vicw_ingest.knowledge.markdown import Heading
 from vicw_ingest.knowledge.pages import INDEXES, KnowledgePage, stem_of
 from vicw_ingest.knowledge.record import PageRecord
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node

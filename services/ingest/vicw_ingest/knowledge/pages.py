@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from vicw_ingest.extraction.code.languages import languages_of_path
-from vicw_ingest.knowledge.frontmatter import FrontMatter, front_matter
-from vicw_ingest.knowledge.links import LinkKind, PageLink
-from vicw_ingest.knowledge.markdown import Heading, outline
+from vicw_core.code.languages import languages_of_path
+from vicw_core.markdown.front_matter import FrontMatter, front_matter
+from vicw_core.markdown.links import LinkKind, PageLink
+from vicw_core.markdown.outline import Heading, outline
 from vicw_ingest.knowledge.subjects import NOTHING, Subjects, subjects_of
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model.extraction import TextExtraction

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
-from vicw_ingest.knowledge.links import PageLink
+from vicw_core.markdown.links import PageLink
 from vicw_shared.model import Node
 
 

@@ -16,12 +16,12 @@ from pydantic import ValidationError
 
 from vicw_core.background import in_thread
 from vicw_ingest.pipeline import IngestPorts, ingest
+from vicw_readers.assistants.agents.transcript import TranscriptReader, TranscriptTurn, summarize
 from vicw_shared.errors import InvalidInputError, VicwError
 from vicw_shared.wire.ingest import IngestRequest, Item
 from vicw_standalone.agent_hooks.model import Agent
 from vicw_standalone.agent_hooks.recall import SessionPlace
 from vicw_standalone.agent_hooks.sessions import Session
-from vicw_standalone.agent_hooks.transcript import TranscriptReader, TranscriptTurn, summarize
 
 _log = structlog.get_logger()
 _BATCH = 50

@@ -13,8 +13,9 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from vicw_standalone.agent_hooks.project import is_off, project_context
-from vicw_standalone.agent_hooks.transcript import OFF_MARKER, TranscriptReader, summarize
+from vicw_core.project_context import folder_context
+from vicw_readers.assistants.agents.transcript import OFF_MARKER, TranscriptReader, summarize
+from vicw_standalone.agent_hooks.project import is_off
 
 if TYPE_CHECKING:
     from http.client import HTTPMessage
@@ -89,7 +90,7 @@ def answer_event(
     if name in OFFLOADING and not (captures and event.get("transcript_path")):
         return {}
     server = _Server(url)
-    context = context or project_context(folder)
+    context = context or folder_context(folder)
     if not context:
         raise _NoAnswerError("the folder has no name; use --context")
     if server.is_local or name in RECALLING:

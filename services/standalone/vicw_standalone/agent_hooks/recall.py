@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import structlog
 from prometheus_client import Counter
 
+from vicw_readers.assistants.agents.transcript import OFF_MARKER
 from vicw_retrieval.items.service import list_items
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.ports import RetrievalPorts
@@ -21,7 +22,6 @@ from vicw_shared.wire.items import ItemsQuery
 from vicw_shared.wire.retrieve import Answered, Expand, RetrieveRequest
 from vicw_standalone.agent_hooks.fence import ShownMemory, write_memories
 from vicw_standalone.agent_hooks.sessions import Session
-from vicw_standalone.agent_hooks.transcript import OFF_MARKER
 
 _log = structlog.get_logger()
 RECALLS = Counter("vicw_hook_recalls_total", "Recalls of agents' hooks, by outcome", ["outcome"])

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from vicw_core.project_context import folder_context
 from vicw_ingest.pipeline import IngestPorts
+from vicw_readers.assistants.agents.transcript import OFF_MARKER, TranscriptTurn
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_runtime.http import Caller
 from vicw_shared.errors import FieldProblem, InvalidInputError
@@ -18,10 +20,9 @@ from vicw_shared.settings import HookSettings
 from vicw_standalone.agent_hooks.capture import Offloaded, offload, offload_transcript
 from vicw_standalone.agent_hooks.hook import OFFLOADING
 from vicw_standalone.agent_hooks.model import Agent, HookContext, HookEvent, HookOutput, SessionAnswer, SessionEvent
-from vicw_standalone.agent_hooks.project import is_off, project_context
+from vicw_standalone.agent_hooks.project import is_off
 from vicw_standalone.agent_hooks.recall import Recalled, SessionPlace, brief, recall
 from vicw_standalone.agent_hooks.sessions import Sessions
-from vicw_standalone.agent_hooks.transcript import OFF_MARKER, TranscriptTurn
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ async def handle_session_event(event: SessionEvent, sender: Sender, ports: HookP
 
 
 def _context_of(folder: str | None) -> str:
-    name = project_context(folder) if folder else ""
+    name = folder_context(folder) if folder else ""
     if not name:
         problem = FieldProblem("context", "is missing", "Add ?context=NAME to the address, or use `vicw hook`")
         raise InvalidInputError(problem)

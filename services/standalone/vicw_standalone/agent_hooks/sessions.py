@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from vicw_standalone.agent_hooks.transcript import TranscriptReader
+from vicw_readers.assistants.agents.transcript import TranscriptReader
 
 _MOST_SHOWN = 5000
 

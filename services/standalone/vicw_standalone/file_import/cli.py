@@ -85,8 +85,9 @@ def ingest(
     With --knowledge a folder becomes pages, sections and code with links between them, and bridges to memories. Later
     runs send changed and moved pages and retract deleted ones. Broken links are listed, which is no error.
     """
+    from vicw_readers.intake.source_file import ImportOptions
+    from vicw_standalone.file_import.roots import ContextTakenError
     from vicw_standalone.file_import.service import IMPORT_RETRY, ImportStoppedError, import_paths
-    from vicw_standalone.sources.roots import ContextTakenError
 
     if knowledge:
         from vicw_standalone.knowledge.cli import SyncOptions, sync_folders
@@ -107,9 +108,7 @@ def ingest(
                 summary = import_paths(
                     client,
                     paths,
-                    context=context,
-                    domain=domain,
-                    flow=flow,
+                    options=ImportOptions(context, domain, flow),
                     progress=lambda done, total: bar.update(task, completed=done, total=total),
                     again=again,
                     wait_until_found=not no_wait,

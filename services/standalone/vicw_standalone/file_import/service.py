@@ -17,12 +17,14 @@ from itertools import takewhile
 from pathlib import Path
 
 from vicw_client import BadRequestError, Retry, TooLargeError, VicwClient, VicwClientError
+from vicw_readers.intake.source_file import ImportOptions
+from vicw_readers.paths import read_paths
+from vicw_readers.records import Refused, Skipped, SourceItem
 from vicw_shared.text import counted
 from vicw_shared.wire.ingest import IngestResponse, ItemStatus
-from vicw_standalone.sources import Refused, Skipped, SourceItem, read_paths
-from vicw_standalone.sources.batches import ItemBatch, batched
-from vicw_standalone.sources.ledger import Acknowledged, ImportLedger, ItemDigest, digest_of
-from vicw_standalone.sources.roots import claim_contexts
+from vicw_standalone.file_import.batches import ItemBatch, batched
+from vicw_standalone.file_import.ledger import Acknowledged, ImportLedger, ItemDigest, digest_of
+from vicw_standalone.file_import.roots import claim_contexts
 
 IMPORT_RETRY = Retry(attempts=12, longest_seconds=30.0)
 """Retries of an importing client: it waits up to two and a half minutes for a server with a full queue."""
@@ -76,9 +78,7 @@ def import_paths(
     client: VicwClient,
     paths: Sequence[Path],
     *,
-    context: str | None = None,
-    domain: str | None = None,
-    flow: str | None = None,
+    options: ImportOptions | None = None,
     progress: Progress | None = None,
     state_path: Path | None = None,
     again: bool = False,
@@ -97,12 +97,13 @@ def import_paths(
     """
     store = store_behind(client)
     state = state_path or default_state_path(store, paths)
-    if context is None:
+    options = options or ImportOptions()
+    if options.context is None:
         claim_contexts(state.with_name("contexts.json"), store, paths)
     with ImportLedger(state, again=again) as ledger:
         stop = stop or threading.Event()
         run = FileImport(client, ledger, progress or (lambda done, total: None), wait_until_found, stop)
-        records = read_paths(paths, context=context, domain=domain, flow=flow)
+        records = read_paths(paths, options)
         batches = batched(records, run.report, max_items=batch_items, max_chars=batch_chars)
         try:
             run.carry_out(batches, in_flight)

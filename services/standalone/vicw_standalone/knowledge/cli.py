@@ -12,12 +12,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from vicw_client import VicwClient
+from vicw_readers.records import Refused
 from vicw_runtime.console import INTERRUPTED, err, fail, harmless, out, problem, progress_bar
 from vicw_shared.wire.knowledge import LinkFault, LinkProblem
+from vicw_standalone.file_import.roots import FolderTakenError, claim_folder
 from vicw_standalone.file_import.service import ImportStoppedError, default_state_path, store_behind
 from vicw_standalone.knowledge.service import EmptiedError, FolderTarget, SyncReport, sync, watch
-from vicw_standalone.sources.records import Refused
-from vicw_standalone.sources.roots import FolderTakenError, claim_folder
 from vicw_standalone.terminal.console import interruptible, print_refused
 from vicw_standalone.terminal.server_client import hint
 

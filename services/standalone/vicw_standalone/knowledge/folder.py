@@ -10,15 +10,15 @@ from pathlib import Path, PurePosixPath
 
 from pydantic import ValidationError
 
-from vicw_ingest.extraction.code.languages import languages_of_path
-from vicw_ingest.knowledge.frontmatter import front_matter
+from vicw_core.code.languages import languages_of_path
+from vicw_core.markdown.front_matter import front_matter
+from vicw_readers.intake.text_decoder import read_text
+from vicw_readers.intake.walk import walk
+from vicw_readers.paths import is_generated
+from vicw_readers.records import NothingToReadError, Refused, Skipped, UnreadableFileError, shown
 from vicw_shared.text import normalise
 from vicw_shared.wire.ingest import Item
 from vicw_shared.wire.validation_errors import describe
-from vicw_standalone.sources.files import is_generated
-from vicw_standalone.sources.records import NothingToReadError, Refused, Skipped, UnreadableFileError, shown
-from vicw_standalone.sources.text_decoder import read_text
-from vicw_standalone.sources.walk import walk
 
 _MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
 
@@ -97,7 +97,8 @@ def _read(snapshot: Snapshot, path: Path, name: str) -> None:
         snapshot.passed_over.append(Skipped(shown(path), "is a generated file"))
         return
     try:
-        text = normalise(read_text(path))
+        with path.open("rb") as file:
+            text = normalise(read_text(file, path.stat().st_size))
     except NothingToReadError as error:
         snapshot.passed_over.append(Skipped(shown(path), error.reason))
         return

@@ -14,14 +14,14 @@ from itertools import batched
 from pathlib import Path, PurePosixPath
 
 from vicw_client import VicwClient, VicwClientError
+from vicw_readers.records import Record, Refused, SourceItem, UnreadableFileError
 from vicw_shared.domains import CODING
 from vicw_shared.text import counted
 from vicw_shared.wire.knowledge import KnownPage, LinkFault, LinkProblem
+from vicw_standalone.file_import.batches import batched as in_requests
+from vicw_standalone.file_import.ledger import ItemDigest
 from vicw_standalone.file_import.service import FileImport, ImportStoppedError, Progress, Summary
 from vicw_standalone.knowledge.folder import PageFile, Snapshot, read_folder, signature
-from vicw_standalone.sources.batches import batched as in_requests
-from vicw_standalone.sources.ledger import ItemDigest
-from vicw_standalone.sources.records import Record, Refused, SourceItem, UnreadableFileError
 
 _IDS_AT_ONCE = 500
 

@@ -10,9 +10,9 @@ from urllib.parse import quote
 
 import typer
 
+from vicw_core.project_context import project_context
 from vicw_standalone.mcp.bridge import StdioBridge
 from vicw_standalone.mcp.server_finder import ServerFinder
-from vicw_standalone.terminal.project_context import project_context
 
 
 def register(parent: typer.Typer) -> None:

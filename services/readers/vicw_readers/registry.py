@@ -1,0 +1,61 @@
+"""The readers, in the order in which a file is offered to them: the specific before the general.
+
+Another package brings one by an entry point of the group ``vicw.readers``, a callable without arguments that returns a
+`Reader`; it is asked before ours::
+
+    [project.entry-points."vicw.readers"]
+    bells = "bell_memory:BellLogReader"
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+
+from vicw_readers.assistants.agents.sessions import AgentSessionReader
+from vicw_readers.assistants.chatgpt import ChatGptReader
+from vicw_readers.assistants.claude import ClaudeReader
+from vicw_readers.code.source_code import CodeReader
+from vicw_readers.intake.file_start import FileStart
+from vicw_readers.notes.markdown import MarkdownReader
+from vicw_readers.plain.jsonl import ItemLinesReader
+from vicw_readers.plain.text import TextReader
+from vicw_readers.port import Reader
+from vicw_shared.errors import SettingsError
+
+GROUP = "vicw.readers"
+READERS: tuple[Reader, ...] = (
+    # What assistants and people said
+    ChatGptReader(),
+    ClaudeReader(),
+    AgentSessionReader(),
+    # By suffix: what is left has no sign of its own
+    ItemLinesReader(),
+    MarkdownReader(),
+    CodeReader(),
+    TextReader(),
+)
+
+
+@cache
+def readers() -> tuple[Reader, ...]:
+    """Return all readers, those of other packages first. Raises SettingsError, naming one that cannot be loaded."""
+    return (*(_loaded(entry) for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name)), *READERS)
+
+
+def reader_named(name: str) -> Reader:
+    """Return a reader by its name. Raises KeyError."""
+    return {reader.name: reader for reader in reversed(readers())}[name]
+
+
+def reader_of(start: FileStart) -> Reader | None:
+    """Return the first reader that recognises a file, or None."""
+    return next((reader for reader in readers() if reader.recognises(start)), None)
+
+
+def _loaded(entry: EntryPoint) -> Reader:
+    try:
+        reader: Reader = entry.load()()
+    except Exception as error:
+        raise SettingsError(f"reader {entry.name!r} ({entry.value}) cannot be loaded: {error}") from error
+    return reader

@@ -1,0 +1,102 @@
+"""Batches of items for requests: one context and domain each, bounded, in order within a flow.
+
+Batches depend on the records alone, so that a second run makes the same ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from vicw_readers.records import Record, Refused, Skipped, SourceItem
+
+_OPEN_AT_ONCE = 32
+
+
+@dataclass(frozen=True, slots=True)
+class ItemBatch:
+    """Items of one context and domain, in reading order; never empty."""
+
+    context: str
+    domain: str | None
+    items: tuple[SourceItem, ...]
+
+    @property
+    def flows(self) -> frozenset[tuple[str, str]]:
+        """The flows that the items belong to, each with its context."""
+        return frozenset((self.context, record.flow_id) for record in self.items if record.flow_id)
+
+
+@dataclass(slots=True)
+class _Open:
+    items: list[SourceItem] = field(default_factory=list)
+    flows: set[str] = field(default_factory=set)
+    chars: int = 0
+
+    def add(self, record: SourceItem) -> None:
+        self.items.append(record)
+        self.chars += len(record.item.text)
+        if record.flow_id:
+            self.flows.add(record.flow_id)
+
+
+type _Key = tuple[str, str | None]
+
+
+def batched(
+    records: Iterable[Record],
+    report: Callable[[Refused | Skipped], None],
+    *,
+    max_items: int,
+    max_chars: int,
+) -> Iterator[ItemBatch]:
+    """Yield the items in batches; an item longer than ``max_chars`` is alone in its batch. ``report`` gets the rest.
+
+    A second item with the id of an earlier one in its context is refused as ambiguous.
+    """
+    open_batches: dict[_Key, _Open] = {}
+    seen: set[int] = set()  # hashes: a million ids must not cost a gigabyte
+    for record in records:
+        if not isinstance(record, SourceItem):
+            report(record)
+            continue
+        if record.item.id is not None:
+            identity = hash((record.context, record.item.id))
+            if identity in seen:
+                report(_duplicate(record))
+                continue
+            seen.add(identity)
+        key = (record.context, record.domain)
+        for due in _due(open_batches, key, record, max_items, max_chars):
+            yield _closed(due, open_batches.pop(due))
+        open_batches.setdefault(key, _Open()).add(record)
+    for key, batch in open_batches.items():
+        yield _closed(key, batch)
+
+
+def _due(opened: dict[_Key, _Open], key: _Key, record: SourceItem, max_items: int, max_chars: int) -> list[_Key]:
+    """Return the batches to send before ``record`` is added, the oldest first."""
+    due = [
+        other
+        for other, batch in opened.items()
+        # A flow that changes its domain must still arrive in order.
+        if other != key and other[0] == record.context and record.flow_id in batch.flows
+    ]
+    current = opened.get(key)
+    if current and (len(current.items) >= max_items or current.chars + len(record.item.text) > max_chars):
+        due.append(key)
+    elif not current and not due and len(opened) >= _OPEN_AT_ONCE:
+        due.append(next(iter(opened)))
+    return due
+
+
+def _closed(key: _Key, batch: _Open) -> ItemBatch:
+    return ItemBatch(key[0], key[1], tuple(batch.items))
+
+
+def _duplicate(record: SourceItem) -> Refused:
+    return Refused(
+        record.path,
+        record.line,
+        f"the id {record.item.id!r} was already used in the context {record.context!r} by this import",
+    )
