@@ -10,7 +10,8 @@ from vicw_readers.mail.headers import decoded, first_of, header_text, people, sh
 from vicw_shared.text import visible
 
 _STUB = re.compile(
-    r"\s*(?:this (?:message|e-?mail) (?:requires|is in|contains) html|(?:your|this) (?:e-?mail )?(?:client|reader) (?:does not|cannot)"
+    r"\s*(?:this (?:message|e-?mail) (?:requires|is in|contains) html"
+    r"|(?:your|this) (?:e-?mail )?(?:client|reader) (?:does not|cannot)"
     r"|diese e-?mail (?:ist im|enthält) html|view this (?:e-?mail|message) in (?:a|your) browser\s*$)",
     re.IGNORECASE,
 )
@@ -38,23 +39,21 @@ class MailBody:
 
 
 def body_of(message: Message, depth: int = 0) -> MailBody:
-    """Return what a mail or a part says. Of alternatives that is the plain text, or else the readable text of the HTML."""
+    """Return what a mail or a part says: of alternatives the plain text, or else the readable text of the HTML."""
     body = MailBody()
     kind = message.get_content_type()
+    payload = message.get_payload()
+    parts = [part for part in payload if isinstance(part, Message)] if isinstance(payload, list) else []
     if depth > _MAX_DEPTH:
         return body
-    parts = message.get_payload()
-    if kind == "message/rfc822" and isinstance(parts, list):
-        for inner in parts:
-            if isinstance(inner, Message):
-                _take_mail(body, inner, depth)
-    elif message.is_multipart() and isinstance(parts, list):
-        found = [body_of(part, depth + 1) for part in parts if isinstance(part, Message)]
+    if kind == "message/rfc822" and parts:
+        _take_mail(body, parts[0], depth)
+    elif isinstance(payload, list):
+        found = [body_of(part, depth + 1) for part in parts]
         if kind == "multipart/alternative":
-            body.take(_best(found, [part.get_content_type() for part in parts if isinstance(part, Message)]))
-        else:
-            for one in found:
-                body.take(one)
+            found = [_best(found, [part.get_content_type() for part in parts])]
+        for one in found:
+            body.take(one)
     elif kind in {"text/calendar", "application/ics"}:
         body.calendars.append(_text(message))
     elif _is_attached(message) or not kind.startswith("text/"):
@@ -134,9 +133,9 @@ def _unflowed(text: str, message: Message) -> str:
         return text
     lines: list[str] = []
     goes_on = False
-    for line in text.split("\n"):
-        is_quote = line.startswith(">")
-        line = line if is_quote else line.removeprefix(" ")
+    for written in text.split("\n"):
+        is_quote = written.startswith(">")
+        line = written if is_quote else written.removeprefix(" ")
         if goes_on and not is_quote and not lines[-1].startswith(">"):
             lines[-1] = (lines[-1][:-1] if deletes else lines[-1]) + line
         else:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-_LINE = re.compile(r"(?P<name>[A-Za-z0-9-]+)(?P<params>(?:;[^:;\"=]+=(?:\"[^\"]*\"|[^:;\"]*))*):(?P<value>.*)", re.DOTALL)
+_LINE = re.compile(
+    r"(?P<name>[A-Za-z0-9-]+)(?P<params>(?:;[^:;\"=]+=(?:\"[^\"]*\"|[^:;\"]*))*):(?P<value>.*)", re.DOTALL
+)
 _PARAM = re.compile(r";([^=;:]+)=(?:\"([^\"]*)\"|([^:;\"]*))")
 _OFFSET = re.compile(r"([+-])(\d\d)(\d\d)")
 _DURATION = re.compile(r"P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?")
@@ -142,9 +144,7 @@ def _content_lines(calendar: str) -> list[tuple[str, dict[str, str], str]]:
     return found
 
 
-def _event(
-    fields: dict[str, list[tuple[dict[str, str], str]]], zones: dict[str, tzinfo], method: str
-) -> CalendarEvent:
+def _event(fields: dict[str, list[tuple[dict[str, str], str]]], zones: dict[str, tzinfo], method: str) -> CalendarEvent:
     def text(name: str) -> str:
         return _unescaped(fields[name][0][1]) if name in fields else ""
 
@@ -199,7 +199,7 @@ def _zone(name: str, zones: dict[str, tzinfo]) -> tzinfo | None:
 
 
 def _add_zone(zones: dict[str, tzinfo], fields: dict[str, list[tuple[dict[str, str], str]]]) -> None:
-    """Note a zone that the calendar defines itself, by its standard time; zones with names people use are known better."""
+    """Note a zone that the calendar defines itself, by its standard time; zones of known names are known better."""
     match = _OFFSET.match(fields["TZOFFSETTO"][-1][1].strip()) if "TZOFFSETTO" in fields else None
     if match and "TZID" in fields:
         offset = timedelta(hours=int(match[2]), minutes=int(match[3]))

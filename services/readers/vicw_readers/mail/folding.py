@@ -12,7 +12,9 @@ _WROTE = (
     r"wrote|writes|schrieb|geschrieben|a écrit|écrivit|escribió|escreveu|ha scritto|scrisse|schreef|geschreven|napisał|"
     r"napsal|skrev|kirjoitti|yazdı|написал|пише|пишет|написав|menulis|đã viết|写道|寫道|のメール|작성"
 )
-_ATTRIBUTION = re.compile(rf"(?:\b(?:{_WROTE})|{_WROTE})[^\n]{{0,60}}[:：]?\s*$|^(?:On|Am|Le|El|Il|Op|Em|Den|W dniu) .*\d.*:\s*$")
+_ATTRIBUTION = re.compile(
+    rf"(?:\b(?:{_WROTE})|{_WROTE})[^\n]{{0,60}}[:：]?\s*$|^(?:On|Am|Le|El|Il|Op|Em|Den|W dniu) .*\d.*:\s*$"
+)
 _ORIGINAL = re.compile(
     r"[-_*]{2,}\s*(?:Original Message|Original Appointment|Ursprüngliche Nachricht|Originalnachricht|"
     r"Original-Nachricht|Message d.origine|Mensaje original|Mensagem original|Messaggio originale|"
@@ -26,7 +28,9 @@ _FORWARDED = re.compile(
     r"Anfang der weitergeleiteten Nachricht)",
     re.IGNORECASE,
 )
-_FROM = re.compile(r"\s*\*?(?:From|Von|De|Da|Van|От|Od|Fra|Från|Lähettäjä|Kimden|差出人|发件人|寄件者|보낸 사람)\s?\*?[:：]\*?\s*\S")
+_FROM = re.compile(
+    r"\s*\*?(?:From|Von|De|Da|Van|От|Od|Fra|Från|Lähettäjä|Kimden|差出人|发件人|寄件者|보낸 사람)\s?\*?[:：]\*?\s*\S"
+)
 _SENT = re.compile(
     r"\s*\*?(?:Sent|Date|Gesendet|Datum|Envoyé|Enviado(?: el)?|Enviada(?: em)?|Fecha|Data|Inviato|Verzonden|Отправлено|"
     r"Дата|Wysłano|Odesláno|Sendt|Skickat|Lähetetty|Gönderildi|送信日時|发送时间|寄件日期|보낸 날짜)\s?\*?[:：]"
@@ -39,8 +43,11 @@ _DEVICE = re.compile(
     r"Inviato da(?:l mio)? \w+|Verstuurd vanaf mijn \w+|Отправлено с |Skickat från min |Sendt fra min )",
     re.IGNORECASE,
 )
+_BEGINS = re.compile(r"(?:On|Am|Le|El|Il|Op|Em|Den|W dniu|В|Dne) ")
 _LIST_FOOTER = re.compile(r"_{30,}\s*$")
-_RE = re.compile(r"\s*(?:re|aw|sv|vs|antw|odp|ha|ref|rif|res|回复|回覆|答复|返信)\s*(?:\[\d+\])?\s*[:：]", re.IGNORECASE)
+_RE = re.compile(
+    r"\s*(?:re|aw|sv|vs|antw|odp|ha|ref|rif|res|回复|回覆|答复|返信)\s*(?:\[\d+\])?\s*[:：]", re.IGNORECASE
+)
 _FWD = re.compile(r"\s*(?:fwd?|wg|tr|rv|enc|i|doorst|vb|pd|转发|轉寄)\s*[:：]", re.IGNORECASE)
 _LONGEST_SIGNATURE = 20
 _LONGEST_ATTRIBUTION = 3
@@ -108,9 +115,8 @@ def _attribution(kept: list[str]) -> int:
             break
         if _ATTRIBUTION.search(" ".join(words[-count:])):
             # The first of two lines may not look like one: "On Monday, 3 March 2025 at 10:00," / "Ana wrote:".
-            if count < len(words) and re.match(r"(?:On|Am|Le|El|Il|Op|Em|Den|W dniu|В|Dne) ", words[-count - 1]):
-                count += 1
-            return count + blank
+            begins_above = count < len(words) and _BEGINS.match(words[-count - 1])
+            return count + bool(begins_above) + blank
     return 0
 
 
@@ -121,6 +127,10 @@ def _without_signature(lines: list[str]) -> list[str]:
     for place in range(max(0, end - _LONGEST_SIGNATURE - 1), end):
         rest = lines[place + 1 : end]
         is_footer = _LIST_FOOTER.match(lines[place]) and any("mailing list" in one.lower() for one in rest)
-        if _SIGNATURE.match(lines[place]) or is_footer or (_DEVICE.match(lines[place]) and not any(map(str.strip, rest))):
+        if (
+            _SIGNATURE.match(lines[place])
+            or is_footer
+            or (_DEVICE.match(lines[place]) and not any(map(str.strip, rest)))
+        ):
             return _without_signature(lines[:place])
     return lines[:end]

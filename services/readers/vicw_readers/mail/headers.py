@@ -41,7 +41,7 @@ _UNWANTED = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 def decoded(data: bytes, charset: str | None) -> str:
-    """Return the text of bytes: in the charset that they claim, else UTF-8, else Windows' Western one, which never fails.
+    """Return the text of bytes: in the charset that they claim, else in UTF-8, else in that of Windows in the West.
 
     >>> decoded("schönen".encode("latin-1"), "utf-8"), decoded("schön".encode(), "us-ascii"), decoded(b"a", "x-unknown")
     ('schönen', 'schön', 'a')

@@ -11,11 +11,24 @@ from vicw_readers.intake.source_file import SourceFile
 from vicw_readers.records import NothingToReadError, Record
 
 _HEADER = re.compile(rb"([A-Za-z][A-Za-z0-9-]{0,60}):")
-_TYPICAL = {b"from", b"to", b"subject", b"date", b"message-id", b"received", b"return-path", b"mime-version", b"delivered-to"}
+_TYPICAL = {
+    b"from",
+    b"to",
+    b"subject",
+    b"date",
+    b"message-id",
+    b"received",
+    b"return-path",
+    b"mime-version",
+    b"delivered-to",
+}
 _PROOF = {b"message-id", b"received", b"mime-version", b"return-path", b"date"}
 _EMLX_COUNT = re.compile(rb"\d{1,10}[ \t]*\r?\n")
 _MAX_LINE_BYTES = 1024 * 1024
-_KEEPS = "sender, time and text, plain or from HTML; a thread is a flow; invitations as items at their time; names of attachments"
+_KEEPS = (
+    "sender, time and text, plain or from HTML; a thread is a flow; invitations as items at their time; "
+    "names of attachments"
+)
 _LEAVES = "attachments, what a mail quotes, signatures"
 
 
@@ -55,7 +68,7 @@ class MailReader:
     is_personal = True
 
     def recognises(self, start: FileStart) -> bool:
-        """Return whether a file begins with the headers of a mail: any with the suffix of one, else those that prove it."""
+        """Return whether a file begins with headers of a mail: with its suffix any, else those that prove it."""
         head = _EMLX_COUNT.sub(b"", start.head, count=1) if start.suffix == ".emlx" else start.head
         names = _header_names(head)
         if start.suffix in {".eml", ".emlx"}:

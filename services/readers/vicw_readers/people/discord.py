@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from vicw_readers.intake.file_start import FileStart
 from vicw_readers.intake.source_file import SourceFile
 from vicw_readers.people.json_cursor import BrokenJsonError, JsonCursor
-from vicw_readers.people.message import ChatMessage, ChatRecord, Kind, Unread, with_attachments
+from vicw_readers.people.message import ChatMessage, ChatRecord, MessageKind, Unread, with_attachments
 from vicw_readers.records import Record
 from vicw_shared.text import visible
 
@@ -96,7 +96,7 @@ def discord_message(value: dict[str, Any], about: dict[str, Any], line: int | No
         flow=f"discord:{channel.get('id', '')}",
         chat=" / ".join(str(name) for name in (*names, channel.get("name")) if name) or None,
         speaker=None if is_notice else str(speaker),
-        kind=Kind.NOTICE if is_notice else Kind.MESSAGE,
+        kind=MessageKind.NOTICE if is_notice else MessageKind.MESSAGE,
         reply_to=f"discord:{reply_to}" if reply_to and not is_notice else None,
         edited_at=datetime.fromisoformat(edited) if edited else None,
         attachments=tuple(attachments),

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from vicw_readers.intake.file_start import FileStart
 from vicw_readers.intake.source_file import SourceFile
-from vicw_readers.people.message import ChatMessage, ChatRecord, Kind, MomentIds, Unread, with_attachments
+from vicw_readers.people.message import ChatMessage, ChatRecord, MessageKind, MomentIds, Unread, with_attachments
 from vicw_readers.records import Record
 from vicw_shared.text import visible
 
@@ -34,14 +34,18 @@ class IMessageReader:
     name = "imessage"
     title = "iMessage chat (imessage-exporter)"
     files = ("*.txt",)
-    keeps = "speaker, time and text, replies, the last words of an edit, reactions, names of media; renamings as notices"
+    keeps = (
+        "speaker, time and text, replies, the last words of an edit, reactions, names of media; renamings as notices"
+    )
     leaves = "media, unsent messages, earlier words of an edit; the HTML form of the export"
     is_personal = True
 
     def recognises(self, start: FileStart) -> bool:
         """Return whether a text begins with a time alone in its line, and a speaker below."""
         lines = [line for line in start.lines[:_LINES] if line.strip()]
-        return bool(lines) and any(map(_HEAD.match, lines)) and bool(_HEAD.match(lines[0]) or _ANNOUNCED.match(lines[0]))
+        return (
+            bool(lines) and any(map(_HEAD.match, lines)) and bool(_HEAD.match(lines[0]) or _ANNOUNCED.match(lines[0]))
+        )
 
     def read(self, source: SourceFile) -> Iterator[Record]:
         """Yield the messages as items of one flow, the chat, which is named by its file."""
@@ -118,7 +122,7 @@ def _notice(block: _Block, chat: str, ids: MomentIds) -> ChatRecord:
         timestamp=moment,
         flow=f"imessage:{chat}",
         chat=chat,
-        kind=Kind.NOTICE,
+        kind=MessageKind.NOTICE,
         line=block.line,
     )
 

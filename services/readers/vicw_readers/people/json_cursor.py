@@ -125,7 +125,7 @@ class JsonCursor:
         return True
 
     def _repair(self) -> bool:
-        r"""Replace escapes like ``\x1F``, which Telegram writes and JSON does not know; return whether there were any."""
+        r"""Replace escapes like ``\x1F``, which Telegram writes and JSON does not know; return whether any are."""
         rest, count = _HEX_ESCAPE.subn(r"\1\\u00\2", self._text[self._at :])
         self._text = self._text[: self._at] + rest
         return bool(count)

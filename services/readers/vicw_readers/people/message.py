@@ -14,7 +14,7 @@ _REMEMBERED_MOMENTS = 50_000
 """Clocks of phones go back an hour at most; no chat has more (time, speaker) pairs in an hour."""
 
 
-class Kind(StrEnum):
+class MessageKind(StrEnum):
     """What a line of a chat is. A notice is the app's own: somebody joined, a subject changed."""
 
     MESSAGE = "message"
@@ -35,7 +35,7 @@ class ChatMessage:
     flow: str
     chat: str | None = None
     speaker: str | None = None
-    kind: Kind = Kind.MESSAGE
+    kind: MessageKind = MessageKind.MESSAGE
     reply_to: str | None = None
     edited_at: datetime | None = None
     is_edited: bool = False

@@ -11,7 +11,7 @@ from typing import Any
 
 from vicw_readers.intake.file_start import FileStart
 from vicw_readers.intake.source_file import SourceFile
-from vicw_readers.people.message import ChatMessage, ChatRecord, Kind, MomentIds, Unread, with_attachments
+from vicw_readers.people.message import ChatMessage, ChatRecord, MessageKind, MomentIds, Unread, with_attachments
 from vicw_readers.records import Record
 from vicw_shared.text import visible
 
@@ -148,7 +148,7 @@ def _made(
         flow=f"signal:{chat}",
         chat=chat,
         speaker=None if is_call else speaker,
-        kind=Kind.NOTICE if is_call else Kind.MESSAGE,
+        kind=MessageKind.NOTICE if is_call else MessageKind.MESSAGE,
         attachments=tuple(attachments),
         more={"quotes": quoted, "reactions": reactions},
         line=line,

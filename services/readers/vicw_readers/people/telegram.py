@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 from vicw_readers.intake.file_start import FileStart
 from vicw_readers.intake.source_file import SourceFile
 from vicw_readers.people.json_cursor import BrokenJsonError, JsonCursor
-from vicw_readers.people.message import ChatMessage, ChatRecord, Kind, Unread, with_attachments
+from vicw_readers.people.message import ChatMessage, ChatRecord, MessageKind, Unread, with_attachments
 from vicw_readers.records import Record
 from vicw_shared.text import visible
 
@@ -17,7 +17,6 @@ _CHAT_TYPES = {
     *("saved_messages", "replies", "verification_codes", "personal_chat", "bot_chat", "private_group"),
     *("private_supergroup", "public_supergroup", "private_channel", "public_channel"),
 }
-_NOT_IN_NOTICES = {"type", "id", "date", "date_unixtime", "text", "text_entities", "action", "actor", "actor_id"}
 _FILE_NOTES = "(File "
 """Telegram writes "(File not included. …)" in place of a path."""
 
@@ -101,7 +100,7 @@ def _messages(cursor: JsonCursor, about: dict[str, Any]) -> Iterator[ChatRecord]
 
 
 def telegram_message(value: dict[str, Any], chat: str, name: str | None, line: int | None = None) -> ChatMessage | None:
-    """Return a message of a chat, or None if it has neither words nor attachments. Raises ValueError for a wrong time."""
+    """Return a message, or None if it has neither words nor attachments. Raises ValueError if a time is none."""
     is_notice = value.get("type") == "service"
     attachments = _attachments(value)
     text = _notice(value) if is_notice else _with_extras(value, telegram_text(value))
@@ -117,8 +116,8 @@ def telegram_message(value: dict[str, Any], chat: str, name: str | None, line: i
         flow=f"telegram:{chat}",
         chat=name,
         speaker=None if is_notice else str(value.get("from") or value.get("from_id") or "Deleted Account"),
-        kind=Kind.NOTICE if is_notice else Kind.MESSAGE,
-        reply_to=f"telegram:{value.get('reply_to_peer_id') and _bare(value['reply_to_peer_id']) or chat}:{reply_to}"
+        kind=MessageKind.NOTICE if is_notice else MessageKind.MESSAGE,
+        reply_to=f"telegram:{(value.get('reply_to_peer_id') and _bare(value['reply_to_peer_id'])) or chat}:{reply_to}"
         if reply_to
         else None,
         edited_at=_time(value, "edited"),
@@ -165,20 +164,20 @@ def _attachments(value: dict[str, Any]) -> list[str]:
 def _with_extras(value: dict[str, Any], text: str) -> str:
     """Return a text with what has no text of its own: a poll, a place, a contact."""
     parts = [text] if text else []
-    match value.get("poll"):
-        case {"question": question, **poll}:
-            answers = [str(answer.get("text", "")) for answer in poll.get("answers") or [] if isinstance(answer, dict)]
-            parts.append("\n".join([f"Poll: {_part(question)}", *(f"- {answer}" for answer in answers)]))
-    match value.get("location_information"):
-        case {"latitude": latitude, "longitude": longitude}:
-            place = ", ".join(str(value[key]) for key in ("place_name", "address") if value.get(key))
-            parts.append(f"Location: {place + ' ' if place else ''}({latitude}, {longitude})")
-    match value.get("contact_information"):
-        case {**contact} if contact:
-            parts.append("Contact: " + " ".join(str(one) for one in contact.values() if one))
-    match value.get("title"), value.get("performer"):
-        case str(title), performer if value.get("media_type") == "audio_file":
-            parts.append(f"Audio: {performer + ' – ' if performer else ''}{title}")
+    poll = value.get("poll")
+    if isinstance(poll, dict):
+        answers = [str(answer.get("text", "")) for answer in poll.get("answers") or [] if isinstance(answer, dict)]
+        parts.append("\n".join([f"Poll: {_part(poll.get('question'))}", *(f"- {answer}" for answer in answers)]))
+    place = value.get("location_information")
+    if isinstance(place, dict):
+        names = ", ".join(str(value[key]) for key in ("place_name", "address") if value.get(key))
+        at = f"({place.get('latitude')}, {place.get('longitude')})"
+        parts.append(f"Location: {names} {at}" if names else f"Location: {at}")
+    contact = value.get("contact_information")
+    if isinstance(contact, dict):
+        parts.append("Contact: " + " ".join(str(one) for one in contact.values() if one))
+    if value.get("media_type") == "audio_file" and value.get("title"):
+        parts.append("Audio: " + " – ".join(str(value[key]) for key in ("performer", "title") if value.get(key)))
     return "\n".join(parts)
 
 

@@ -29,7 +29,10 @@ def texts(data: bytes, tmp_path: Path) -> list[str]:
 
 
 def test_a_mail_is_an_item(tmp_path: Path) -> None:
-    assert texts(mail(1, b"The kiln is hot.") + mail(2, b"It is cold."), tmp_path) == ["The kiln is hot.", "It is cold."]
+    assert texts(mail(1, b"The kiln is hot.") + mail(2, b"It is cold."), tmp_path) == [
+        "The kiln is hot.",
+        "It is cold.",
+    ]
 
 
 def test_a_quoted_from_line_is_unquoted(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from vicw_readers.paths import read_paths
 from vicw_readers.people.discord import discord_messages
-from vicw_readers.people.message import ChatMessage, ChatRecord, Kind, Unread
+from vicw_readers.people.message import ChatMessage, ChatRecord, MessageKind, Unread
 from vicw_readers.records import SourceItem
 
 
@@ -38,14 +38,21 @@ def one(value: dict[str, Any]) -> ChatMessage:
 
 def test_a_message() -> None:
     found = one(message(5, "The kiln is hot.", timestampEdited="2025-03-01T10:05:00+01:00"))
-    assert (found.id, found.speaker, found.text, found.chat) == ("discord:5", "Ida", "The kiln is hot.", "Potters / kilns")
+    assert (found.id, found.speaker, found.text, found.chat) == (
+        "discord:5",
+        "Ida",
+        "The kiln is hot.",
+        "Potters / kilns",
+    )
     assert found.timestamp == datetime(2025, 3, 1, 9, 0, 0, 123000, tzinfo=UTC)
     assert found.edited_at == datetime(2025, 3, 1, 9, 5, tzinfo=UTC)
     assert found.flow == "discord:9"
 
 
 def test_a_reply_a_forward_and_mentions() -> None:
-    reply = message(6, "<@2> yes <:fire:33>", type="Reply", reference={"messageId": "5", "channelId": "9", "guildId": "7"})
+    reply = message(
+        6, "<@2> yes <:fire:33>", type="Reply", reference={"messageId": "5", "channelId": "9", "guildId": "7"}
+    )
     found = one({**reply, "mentions": [{"id": "2", "name": "tore", "nickname": "Tore"}]})
     assert (found.reply_to, found.text) == ("discord:5", "@Tore yes :fire:")
     forward = message(7, reference={"type": "Forward", "messageId": "3"}, forwardedMessage={"content": "fire at six"})
@@ -61,7 +68,7 @@ def test_attachments_stickers_and_embeds() -> None:
 
 def test_what_the_app_says_is_a_notice() -> None:
     found = one(message(5, "Joined the server.", type="GuildMemberJoin"))
-    assert (found.kind, found.speaker, found.text) == (Kind.NOTICE, None, "Ida: Joined the server.")
+    assert (found.kind, found.speaker, found.text) == (MessageKind.NOTICE, None, "Ida: Joined the server.")
 
 
 def test_a_thread_is_named_with_its_channel() -> None:
@@ -71,7 +78,9 @@ def test_a_thread_is_named_with_its_channel() -> None:
 
 
 def test_what_is_broken_is_unread_and_the_rest_read() -> None:
-    data = json.dumps(export(message(1, "a"), {"id": "2"}, message(3, "b", timestamp="soon"), message(4, "c")), indent=2)
+    data = json.dumps(
+        export(message(1, "a"), {"id": "2"}, message(3, "b", timestamp="soon"), message(4, "c")), indent=2
+    )
     found = list(discord_messages(io.BytesIO(data.encode())))
     assert [type(one).__name__ for one in found] == ["ChatMessage", "Unread", "Unread", "ChatMessage"]
     cut = list(discord_messages(io.BytesIO(data.encode()[:-40])))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from vicw_readers.paths import read_paths
 from vicw_readers.people.imessage import imessages
-from vicw_readers.people.message import ChatMessage, Kind, Unread
+from vicw_readers.people.message import ChatMessage, MessageKind, Unread
 from vicw_readers.records import SourceItem
 
 CHAT = """\
@@ -63,7 +63,7 @@ def test_a_chat() -> None:
     assert found[0].timestamp == datetime(2025, 3, 1, 10)
     assert found[0].more == {"reactions": ["Loved by Me"]}
     assert found[2].reply_to == found[0].id
-    assert found[3].kind is Kind.NOTICE
+    assert found[3].kind is MessageKind.NOTICE
     assert found[4].is_edited
     assert [one.line for one in found] == [1, 13, 18, 23, 25]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from vicw_readers.paths import read_paths
-from vicw_readers.people.message import ChatMessage, Kind, Unread
+from vicw_readers.people.message import ChatMessage, MessageKind, Unread
 from vicw_readers.people.signal import signal_lines, signal_markdown
 from vicw_readers.records import Skipped, SourceItem
 
@@ -33,8 +33,17 @@ Now.
 
 
 def value(body: str, time: str = "10:00:00", **more: Any) -> str:
-    fields = {"quote": "", "sticker": None, "reactions": [], "attachments": [], "deleted": False, "call": False}
-    return json.dumps({"date": f"2025-03-01T{time}.250000", "sender": "Ida", "body": f"{body}  ", **fields, **more}) + "\n"
+    fields: dict[str, Any] = {
+        "quote": "",
+        "sticker": None,
+        "reactions": [],
+        "attachments": [],
+        "deleted": False,
+        "call": False,
+    }
+    return (
+        json.dumps({"date": f"2025-03-01T{time}.250000", "sender": "Ida", "body": f"{body}  ", **fields, **more}) + "\n"
+    )
 
 
 def test_lines_of_json() -> None:
@@ -61,13 +70,15 @@ def test_lines_of_json() -> None:
         ("Me", "new"),
     ]
     assert messages[1].more == {"quotes": "The kiln is hot.", "reactions": ["Tore: 🔥"]}
-    assert messages[3].kind is Kind.NOTICE
+    assert messages[3].kind is MessageKind.NOTICE
     assert [one.line for one in found if isinstance(one, Unread)] == [6]
     assert len({one.id for one in messages}) == len(messages)
 
 
 def test_markdown() -> None:
-    found = [one for one in signal_markdown(MARKDOWN.splitlines(keepends=True), "Potters") if isinstance(one, ChatMessage)]
+    found = [
+        one for one in signal_markdown(MARKDOWN.splitlines(keepends=True), "Potters") if isinstance(one, ChatMessage)
+    ]
     assert [(one.speaker, one.text) for one in found] == [
         ("Ida", "The kiln is hot."),
         ("Me", "Then close it.\nNow."),

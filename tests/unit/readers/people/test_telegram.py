@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from vicw_readers.paths import read_paths
-from vicw_readers.people.message import ChatMessage, ChatRecord, Kind, Unread
+from vicw_readers.people.message import ChatMessage, ChatRecord, MessageKind, Unread
 from vicw_readers.people.telegram import telegram_messages
 from vicw_readers.records import SourceItem
 
@@ -43,7 +43,12 @@ def test_a_message() -> None:
 
 
 def test_a_text_of_entities() -> None:
-    parts = ["Pay ", {"type": "bold", "text": "340 kroner"}, " ", {"type": "text_link", "text": "here", "href": "https://a.b"}]
+    parts = [
+        "Pay ",
+        {"type": "bold", "text": "340 kroner"},
+        " ",
+        {"type": "text_link", "text": "here", "href": "https://a.b"},
+    ]
     assert one(message(1, parts)).text == "Pay 340 kroner here (https://a.b)"
 
 
@@ -70,7 +75,7 @@ def test_what_has_no_text_of_its_own_is_told() -> None:
 def test_a_service_message_is_a_notice() -> None:
     value = {"id": 1, "type": "service", "date": "2025-06-01T12:00:00", "actor": "Ida", "action": "invite_members"}
     found = one({**value, "members": ["Tore", None], "text": ""})
-    assert (found.kind, found.speaker, found.text) == (Kind.NOTICE, None, "Ida invite members: Tore")
+    assert (found.kind, found.speaker, found.text) == (MessageKind.NOTICE, None, "Ida invite members: Tore")
     assert found.timestamp == datetime(2025, 6, 1, 12)
 
 

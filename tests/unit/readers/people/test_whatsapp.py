@@ -9,14 +9,14 @@ import pytest
 
 from vicw_readers.intake.source_file import ImportOptions
 from vicw_readers.paths import read_paths
-from vicw_readers.people.message import Assumed, ChatMessage, Kind
+from vicw_readers.people.message import Assumed, ChatMessage, MessageKind
 from vicw_readers.people.whatsapp.chat import title_of, whatsapp_chat
 from vicw_readers.people.whatsapp.lines import looks_like_whatsapp
 from vicw_readers.records import Skipped, SourceItem
 from vicw_shared.wire.ingest import Item
 
 IPHONE = """\
-\ufeff[14/10/2025, 3:34:09\u202fPM] Rowing: \u200eMessages and calls are end-to-end encrypted. Only people in this chat can read them.
+\ufeff[14/10/2025, 3:34:09\u202fPM] Rowing: \u200eMessages and calls are end-to-end encrypted. No one else reads them.
 [14/10/2025, 3:35:10\u202fPM] Ida: \u200eIda created this group
 [14/10/2025, 3:36:44\u202fPM] ~\u202fTore: The boat needs varnish.
 Two tins, and brushes:
@@ -66,7 +66,7 @@ def test_an_iphones_chat() -> None:
         ("Ida", "On Sunday at eight"),
         ("Tore", "POLL:\nWhich lake?\nOPTION: North (2 votes)"),
     ]
-    assert [one.kind for one in messages][:2] == [Kind.NOTICE, Kind.MESSAGE]
+    assert [one.kind for one in messages][:2] == [MessageKind.NOTICE, MessageKind.MESSAGE]
     assert {one.chat for one in messages} == {"Rowing"}
     assert [one.is_edited for one in messages] == [False, False, False, False, True, False]
     assert messages[3].attachments == ("00000042-PHOTO-2025-10-15.jpg",)
@@ -87,7 +87,9 @@ def test_an_androids_chat() -> None:
     assert {one.chat for one in messages} == {"Rowing: north lake"}
 
 
-@pytest.mark.parametrize("phrase", ["Médias omis", "Medien ausgeschlossen", "Multimedia omitido", "Без медиафайлов", "미디어 생략"])
+@pytest.mark.parametrize(
+    "phrase", ["Médias omis", "Medien ausgeschlossen", "Multimedia omitido", "Без медиафайлов", "미디어 생략"]
+)
 def test_media_that_was_not_exported_in_other_languages(phrase: str) -> None:
     [message] = read(f"13/10/2025, 10:00 - Ida: <{phrase}>\n")
     assert message.attachments == (phrase,)

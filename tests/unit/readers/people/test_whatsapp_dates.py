@@ -89,7 +89,15 @@ def test_there_are_phones_of_over_twenty_locales() -> None:
 
 @pytest.mark.parametrize(
     ("written", "hour"),
-    [("12:05 am", 0), ("12:05 pm", 12), ("1:05 pm", 13), ("11:05 AM", 11), ("上午12:05", 0), ("中午12:05", 12), ("中午1:05", 13)],
+    [
+        ("12:05 am", 0),
+        ("12:05 pm", 12),
+        ("1:05 pm", 13),
+        ("11:05 AM", 11),
+        ("上午12:05", 0),
+        ("中午12:05", 12),
+        ("中午1:05", 13),
+    ],
 )
 def test_halves_of_the_day(written: str, hour: int) -> None:
     [message] = read(f"[13/1/2024, {written}] Ana: hello")

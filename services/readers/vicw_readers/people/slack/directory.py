@@ -10,7 +10,7 @@ CHANNEL_LISTS = ("channels.json", "groups.json", "mpims.json", "dms.json")
 
 @dataclass(frozen=True, slots=True)
 class SlackDirectory:
-    """Names by id. ``folders`` gives the id of a channel by the name of its folder; direct messages have the id itself."""
+    """Names by id. ``folders`` gives the id of a channel by the name of its folder."""
 
     people: dict[str, str] = field(default_factory=dict)
     channels: dict[str, str] = field(default_factory=dict)
@@ -39,7 +39,8 @@ def slack_directory(users: object, channel_lists: dict[str, object]) -> SlackDir
 
 
 def _name(user: dict[str, Any]) -> str:
-    profile = user.get("profile") if isinstance(user.get("profile"), dict) else {}
+    given = user.get("profile")
+    profile = given if isinstance(given, dict) else {}
     names = (profile.get("real_name"), user.get("real_name"), profile.get("display_name"), user.get("name"))
     return str(next(filter(None, names), user["id"]))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from vicw_readers.people.message import ChatMessage, ChatRecord, Kind, Unread, with_attachments
+from vicw_readers.people.message import ChatMessage, ChatRecord, MessageKind, Unread, with_attachments
 from vicw_readers.people.slack.directory import SlackDirectory
 from vicw_readers.people.slack.text import slack_text
 from vicw_shared.text import visible
@@ -58,7 +58,7 @@ def _message(value: dict[str, Any], channel: str, name: str, directory: SlackDir
         flow=f"slack:{channel}:{thread}" if thread else f"slack:{channel}",
         chat=name,
         speaker=None if is_notice else speaker or "unknown",
-        kind=Kind.NOTICE if is_notice else Kind.MESSAGE,
+        kind=MessageKind.NOTICE if is_notice else MessageKind.MESSAGE,
         reply_to=f"slack:{channel}:{thread}" if thread and thread != stamp else None,
         edited_at=_time(str(edited["ts"])) if isinstance(edited, dict) and edited.get("ts") else None,
         attachments=tuple(attachments),

@@ -10,7 +10,7 @@ from vicw_readers.people.message import (
     Assumed,
     ChatMessage,
     ChatRecord,
-    Kind,
+    MessageKind,
     MomentIds,
     Unread,
     digest_of,
@@ -33,7 +33,9 @@ _TITLE = re.compile(
     rf"^(?:whatsapp\W+{_CHAT}|{_CHAT}\W+(?:{_WITH}\W+)?whatsapp)\W+(?:{_WITH}\W+)*(?P<name>\S.*)$", re.IGNORECASE
 )
 _OWN_WORDS = re.compile(r"https?://|^[\u200e\u200f]*(?:POLL|ANKETA|ENCUESTA|ENQUETE|UMFRAGE|SONDAGE|SONDAGGIO)\b")
-_CREATED = re.compile(r'(?:group|grupo|gruppe|groupe|gruppo|groep|groupp?e)\b[^"“«]{0,20}["“«](?P<name>[^"”»]+)["”»]', re.IGNORECASE)
+_CREATED = re.compile(
+    r'(?:group|grupo|gruppe|groupe|gruppo|groep|groupp?e)\b[^"“«]{0,20}["“«](?P<name>[^"”»]+)["”»]', re.IGNORECASE
+)
 
 
 _FEW = 3
@@ -142,7 +144,7 @@ def _message(raw: RawMessage, order: str, name: ChatName, ids: MomentIds) -> Ite
         flow=f"whatsapp:{name.shown}",
         chat=name.shown,
         speaker=None if is_notice else raw.speaker,
-        kind=Kind.NOTICE if is_notice else Kind.MESSAGE,
+        kind=MessageKind.NOTICE if is_notice else MessageKind.MESSAGE,
         is_edited=is_edited,
         attachments=tuple(attachments),
         line=raw.line,

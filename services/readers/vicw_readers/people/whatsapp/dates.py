@@ -153,8 +153,8 @@ def _in_24_hours(hour: int, half: DayHalf) -> int:
     if hour > 12:  # the phone has 24 hours, its language the word
         return hour
     if half is DayHalf.NOON:
-        return hour if hour >= DayHalf.NOON.value else hour + 12
-    return hour % 12 + half.value
+        return hour if hour >= 11 else hour + 12
+    return hour % 12 + (12 if half is DayHalf.AFTERNOON else 0)
 
 
 def _fewest(orders: tuple[str, ...], counts: Counter[str]) -> tuple[str, ...]:

@@ -16,8 +16,7 @@ _SHOWN_LINES = 60
 _MARK = r"[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069\ufeff]*"
 _SPACE = r"[ \u00a0\u202f]"
 _WORDS = "|".join(
-    r"[ \u00a0\u202f]?".join(map(re.escape, word.split()))
-    for word in sorted(DAY_HALVES, key=len, reverse=True)
+    r"[ \u00a0\u202f]?".join(map(re.escape, word.split())) for word in sorted(DAY_HALVES, key=len, reverse=True)
 )
 _DATE = (
     rf"(?P<first>[RHS]?\d{{1,4}}){_MARK}(?P<separator>[./年-]|년){_MARK}{_SPACE}?(?P<second>\d{{1,2}}){_MARK}(?:[./月-]|월)"

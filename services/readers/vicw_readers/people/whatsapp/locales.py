@@ -66,33 +66,117 @@ LOCALES: Mapping[str, tuple[str, str]] = {
     "zh-HK": ("d/M/y", "上午/下午"),
     "zh-TW": ("y/M/d", "上午/下午"),
 }
-"""Locale to its pattern (fields as in CLDR: two letters are padded with 0, ``yy`` has two digits) and its word for the
-morning, "" where the day has 24 hours. Spaces between the fields do not count."""
+"""Locale to its pattern (fields as in CLDR: two letters are padded with 0, ``yy`` has two digits) and its words for the
+halves of a day, "" where it has 24 hours. Spaces between the fields do not count."""
 
 
 class DayHalf(Enum):
-    """The part of a day that a 12-hour clock needs."""
+    """The part of a day that a 12-hour clock needs; noon is from 11 to 2."""
 
-    MORNING = 0
-    AFTERNOON = 12
-    NOON = 11
-    """Around 12: 11 to 2."""
+    MORNING = "morning"
+    AFTERNOON = "afternoon"
+    NOON = "noon"
 
 
 DAY_HALVES: Mapping[str, DayHalf] = {
     **dict.fromkeys(
         (
-            *("am", "a.m.", "a. m.", "a.m", "in the morning", "오전", "午前", "上午", "凌晨", "清晨", "早上", "ص", "صباحًا"),
-            *("ق.ظ.", "قبل‌ازظهر", "לפנה״צ", 'לפנה"צ', "AM", "SA", "π.μ.", "πμ", "vorm.", "fm", "f.m.", "de.", "ÖÖ", "PG"),
-            *("ap.", "dop.", "дп", "пр.об.", "ДП", "पूर्वाह्न", "सुबह", "পূর্বাহ্ণ", "முற்பகல்", "ก่อนเที่ยง", "da manhã", "PD", "priekšp."),
+            *(
+                "am",
+                "a.m.",
+                "a. m.",
+                "a.m",
+                "in the morning",
+                "오전",
+                "午前",
+                "上午",
+                "凌晨",
+                "清晨",
+                "早上",
+                "ص",
+                "صباحًا",
+            ),
+            *(
+                "ق.ظ.",
+                "قبل‌ازظهر",
+                "לפנה״צ",
+                'לפנה"צ',
+                "AM",
+                "SA",
+                "π.μ.",
+                "πμ",
+                "vorm.",
+                "fm",
+                "f.m.",
+                "de.",
+                "ÖÖ",
+                "PG",
+            ),
+            *(
+                "ap.",
+                "dop.",
+                "дп",
+                "пр.об.",
+                "ДП",
+                "पूर्वाह्न",
+                "सुबह",
+                "পূর্বাহ্ণ",
+                "முற்பகல்",
+                "ก่อนเที่ยง",
+                "da manhã",
+                "PD",
+                "priekšp.",
+            ),
         ),
         DayHalf.MORNING,
     ),
     **dict.fromkeys(
         (
-            *("pm", "p.m.", "p. m.", "p.m", "in the afternoon", "in the evening", "at night", "오후", "午後", "下午", "晚上"),
-            *("م", "مساءً", "ب.ظ.", "بعدازظهر", "אחה״צ", 'אחה"צ', "PM", "CH", "μ.μ.", "μμ", "nachm.", "em", "e.m.", "du.", "ÖS"),
-            *("PTG", "ip.", "odp.", "пп", "сл.об.", "ПП", "अपराह्न", "शाम", "অপরাহ্ণ", "பிற்பகல்", "หลังเที่ยง", "da tarde", "da noite"),
+            *(
+                "pm",
+                "p.m.",
+                "p. m.",
+                "p.m",
+                "in the afternoon",
+                "in the evening",
+                "at night",
+                "오후",
+                "午後",
+                "下午",
+                "晚上",
+            ),
+            *(
+                "م",
+                "مساءً",
+                "ب.ظ.",
+                "بعدازظهر",
+                "אחה״צ",
+                'אחה"צ',
+                "PM",
+                "CH",
+                "μ.μ.",
+                "μμ",
+                "nachm.",
+                "em",
+                "e.m.",
+                "du.",
+                "ÖS",
+            ),
+            *(
+                "PTG",
+                "ip.",
+                "odp.",
+                "пп",
+                "сл.об.",
+                "ПП",
+                "अपराह्न",
+                "शाम",
+                "অপরাহ্ণ",
+                "பிற்பகல்",
+                "หลังเที่ยง",
+                "da tarde",
+                "da noite",
+            ),
             *("MD", "pēcp."),
         ),
         DayHalf.AFTERNOON,

@@ -1,4 +1,4 @@
-"""What WhatsApp writes in a chat itself, in the languages of its phones: parts of its phrases, compared without case."""
+"""What WhatsApp itself writes in a chat, in the languages of its phones: parts of phrases, compared without case."""
 
 from __future__ import annotations
 
@@ -7,7 +7,16 @@ import re
 _OMITTED = (
     *("omitted", "omitido", "omitida", "oculto", "omis", "ausgeschlossen", "weggelassen", "omesso", "omessi", "omessa"),
     *("weggelaten", "utelämnad", "utelämnat", "utelatt", "utelukket", "udeladt", "udeladte", "pominięto", "vynechán"),
-    *("vynechán", "kihagyva", "dahil edilmedi", "hariç tutuldu", "без медиафайлов", "опущено", "пропущено", "отсутствует"),
+    *(
+        "vynechán",
+        "kihagyva",
+        "dahil edilmedi",
+        "hariç tutuldu",
+        "без медиафайлов",
+        "опущено",
+        "пропущено",
+        "отсутствует",
+    ),
     *("медіа вилучено", "пропущен", "изключен", "省略", "생략", "छोड़ा गया", "छोड़ दिया", "حذف", "محذوف", "استبعاد"),
     *("tidak disertakan", "dihilangkan", "diabaikan", "bị bỏ qua", "bỏ qua", "הושמט", "παραλήφθηκ", "παραλείφθηκ"),
     *("jätettiin pois", "poistettu", "izostavljen", "izpuščen", "omise", "exclus", "ไม่รวม", "ละเว้น", "বাদ দেওয়া"),
@@ -15,11 +24,27 @@ _OMITTED = (
 """Of the lines that stand for a picture, video, sticker or file that was not exported."""
 
 _EDITED = (
-    *("this message was edited", "mensaje editado", "se editó este mensaje", "mensagem editada", "nachricht wurde bearbeitet"),
+    *(
+        "this message was edited",
+        "mensaje editado",
+        "se editó este mensaje",
+        "mensagem editada",
+        "nachricht wurde bearbeitet",
+    ),
     *("message a été modifié", "messaggio è stato modificato", "messaggio modificato", "bericht is bewerkt"),
     *("wiadomość została edytowana", "сообщение изменено", "повідомлення відредаговано", "meddelandet har redigerats"),
     *("meldingen ble redigert", "beskeden er blevet redigeret", "bu mesaj düzenlendi", "zpráva byla upravena"),
-    *("pesan ini diedit", "tin nhắn đã chỉnh sửa", "已编辑", "已編輯", "編集されました", "수정된 메시지", "تم تعديل", "נערכה", "संपादित"),
+    *(
+        "pesan ini diedit",
+        "tin nhắn đã chỉnh sửa",
+        "已编辑",
+        "已編輯",
+        "編集されました",
+        "수정된 메시지",
+        "تم تعديل",
+        "נערכה",
+        "संपादित",
+    ),
 )
 _DELETED = (
     *("this message was deleted", "you deleted this message", "se eliminó este mensaje", "eliminaste este mensaje"),
@@ -28,13 +53,49 @@ _DELETED = (
     *("questo messaggio è stato eliminato", "hai eliminato questo messaggio", "dit bericht is verwijderd"),
     *("je hebt dit bericht verwijderd", "ta wiadomość została usunięta", "usunięto tę wiadomość", "сообщение удалено"),
     *("вы удалили", "повідомлення видалено", "meddelandet togs bort", "meldingen ble slettet", "beskeden er slettet"),
-    *("bu mesaj silindi", "bu mesajı sildiniz", "zpráva byla odstraněna", "pesan ini telah dihapus", "anda telah menghapus"),
-    *("tin nhắn này đã bị xóa", "此消息已撤回", "此訊息已刪除", "你删除了", "このメッセージは削除されました", "삭제된 메시지"),
+    *(
+        "bu mesaj silindi",
+        "bu mesajı sildiniz",
+        "zpráva byla odstraněna",
+        "pesan ini telah dihapus",
+        "anda telah menghapus",
+    ),
+    *(
+        "tin nhắn này đã bị xóa",
+        "此消息已撤回",
+        "此訊息已刪除",
+        "你删除了",
+        "このメッセージは削除されました",
+        "삭제된 메시지",
+    ),
     *("تم حذف هذه الرسالة", "הודעה זו נמחקה", "यह मैसेज हटा दिया गया", "null"),
 )
 _SEALED = (
-    *("end-to-end", "end to end", "encrypt", "encript", "cifrad", "chiffr", "verschlüssel", "crittograf", "versleuteld"),
-    *("szyfrowan", "шифр", "kryptera", "krypter", "şifrele", "šifrov", "šifrir", "enkripsi", "mã hóa", "加密", "暗号", "암호화"),
+    *(
+        "end-to-end",
+        "end to end",
+        "encrypt",
+        "encript",
+        "cifrad",
+        "chiffr",
+        "verschlüssel",
+        "crittograf",
+        "versleuteld",
+    ),
+    *(
+        "szyfrowan",
+        "шифр",
+        "kryptera",
+        "krypter",
+        "şifrele",
+        "šifrov",
+        "šifrir",
+        "enkripsi",
+        "mã hóa",
+        "加密",
+        "暗号",
+        "암호화",
+    ),
     *("مشفرة", "מוצפנ", "एन्क्रिप्ट", "κρυπτογρ", "titkosít", "criptat", "เข้ารหัส", "salata", "رمزگذاری"),
 )
 _ACTS = re.compile(
