@@ -120,7 +120,7 @@ def _add_middleware(app: FastAPI, limits: LimitSettings, guard: BrowserGuard | N
             allow_origins=frozenset(map(str, guard.origins)),
             allow_methods=("GET", "POST", "PUT", "PATCH", "DELETE"),
             allow_headers=("*",),
-            expose_headers=(REQUEST_ID_HEADER, "Retry-After"),
+            expose_headers=(REQUEST_ID_HEADER, "Retry-After", "WWW-Authenticate"),
             allow_private_network=True,  # a page of the network may call a server of this machine if it is named
         )
     if guard is not None:
