@@ -29,6 +29,7 @@ def create_retrieval_app(wiring: RetrievalWiring) -> FastAPI:
         "it, and the raw text that proves it, within a budget you name.",
         version=version("vicw"),
         server=wiring.settings.server,
+        oidc=wiring.settings.oidc,
         limits=wiring.settings.limits,
         mcp=McpPorts(
             lambda caller: RetrievalReader(wiring.ports, caller.tenant),

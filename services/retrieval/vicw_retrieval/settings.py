@@ -14,6 +14,7 @@ from vicw_shared.settings import (
     LimitSettings,
     LogSettings,
     McpSettings,
+    OidcSettings,
     RerankSettings,
     ResolveSettings,
     RetrievalSettings,
@@ -41,6 +42,7 @@ class RetrievalServiceSettings:
     resolve: ResolveSettings
     mcp: McpSettings
     webhooks: WebhookSettings
+    oidc: OidcSettings
 
     @classmethod
     def read(cls) -> RetrievalServiceSettings:
@@ -60,6 +62,7 @@ class RetrievalServiceSettings:
                 ResolveSettings(),
                 McpSettings(),
                 WebhookSettings(),
+                OidcSettings(),
             )
         schedules(settings, now())
         return settings

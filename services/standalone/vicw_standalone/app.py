@@ -21,6 +21,8 @@ from vicw_runtime.http.serve import serve_while_opening
 from vicw_runtime.keys.router import create_keys_router
 from vicw_runtime.mcp.endpoint import McpEndpoint
 from vicw_runtime.mcp.port import McpPorts
+from vicw_runtime.oidc.metadata import add_metadata
+from vicw_runtime.oidc.token_verifier import TokenVerifier
 from vicw_runtime.upkeep.router import create_undo_router, create_upkeep_router
 from vicw_shared.errors import UnavailableError
 from vicw_shared.wire.host_names import is_loopback
@@ -64,11 +66,13 @@ def create_starting_app(standalone: Standalone) -> tuple[FastAPI, Callable[[], N
 
     server = standalone.settings.server
     probes = Probes(standalone)
+    tokens = TokenVerifier.of(standalone.settings.oidc, server.tenant)
     gate = KeyGate(
         lambda: standalone.keys,
         required=not is_loopback(server.host),
         tenant=server.tenant,
         owner_token=lambda: standalone.owner_token,
+        tokens=tokens,
     )
 
     async def probe_embedding() -> None:
@@ -87,12 +91,16 @@ def create_starting_app(standalone: Standalone) -> tuple[FastAPI, Callable[[], N
             "vectors": probes.vectors,
         },
         lifespan=lifespan,
+        optional={"issuer": tokens.probe} if tokens is not None else None,
         guard=BrowserGuard.of(server),
         gate=gate,
         describe=standalone.describe,
         more_metrics=standalone.embedding_metrics,
     )
 
+    if tokens is not None:
+        add_metadata(app, tokens.settings)
+        closing.push_async_callback(tokens.close)
     opened = [Depends(standalone.gate.wait)]
     app.include_router(ingest_router(standalone.ingest_ports, gate), dependencies=opened)
     app.include_router(retrieval_router(standalone.retrieval_ports, gate), dependencies=opened)

@@ -12,6 +12,7 @@ from vicw_shared import settings
 
 CONCERNS: tuple[type[BaseSettings], ...] = (
     settings.ServerSettings,
+    settings.OidcSettings,
     settings.StorageSettings,
     settings.Neo4jSettings,
     settings.QdrantSettings,

@@ -189,7 +189,7 @@ class _Server:
     def __init__(self, url: str | None) -> None:
         from urllib.parse import urlsplit
 
-        from vicw_standalone.terminal.recorded_address import recorded_address
+        from vicw_runtime.terminal.recorded_address import recorded_address
 
         named = url or os.environ.get("VICW_URL") or recorded_address() or "http://127.0.0.1:8080"
         self._address = urlsplit(named)
