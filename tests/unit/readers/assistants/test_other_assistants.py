@@ -47,7 +47,7 @@ def test_open_webui_gives_the_branch_that_was_shown(tmp_path: Path) -> None:
         message("h2", "h1", "assistant", thought),
         message("h3", "h1", "assistant", "Regenerated."),
     ]
-    history = {"currentId": "h2", "messages": {one["id"]: one for one in messages}}
+    history: dict[str, Any] = {"currentId": "h2", "messages": {one["id"]: one for one in messages}}
     export = {"id": "w1", "title": "Bread", "created_at": 1756000000, "chat": {"history": history, "messages": []}}
     items = items_in(written(tmp_path / "chat-export-1.json", [export]))
     assert said(items) == [

@@ -8,7 +8,7 @@ import pytest
 
 from support.files.reading import items_in, json_lines, refusals_in, said, written
 
-TURNS = [
+TURNS: list[dict[str, object]] = [
     {"role": "system", "content": "Be brief"},
     {"role": "user", "content": "The boiler is at 0.8 bar", "timestamp": 1756000000},
     {"role": "assistant", "content": [{"type": "text", "text": "Top it up"}, {"type": "image_url"}], "tool_calls": []},
