@@ -26,7 +26,14 @@ from vicw_readers.assistants.unknown_chat import UnknownChatReader
 from vicw_readers.code.source_code import CodeReader
 from vicw_readers.intake.file_start import FileStart
 from vicw_readers.intake.kinds import kind_of
+from vicw_readers.mail.reader import MailReader, MboxReader
 from vicw_readers.notes.markdown import MarkdownReader
+from vicw_readers.people.discord import DiscordReader
+from vicw_readers.people.imessage import IMessageReader
+from vicw_readers.people.signal import SignalReader
+from vicw_readers.people.slack.reader import SlackReader
+from vicw_readers.people.telegram import TelegramReader
+from vicw_readers.people.whatsapp.reader import WhatsAppReader
 from vicw_readers.plain.jsonl import ItemLinesReader
 from vicw_readers.plain.text import TextReader
 from vicw_readers.port import Reader
@@ -41,6 +48,14 @@ SPECIFIC: tuple[Reader, ...] = (
     OpenWebUiReader(),
     LibreChatReader(),
     AgentSessionReader(),
+    WhatsAppReader(),
+    TelegramReader(),
+    SlackReader(),
+    DiscordReader(),
+    SignalReader(),
+    IMessageReader(),
+    MboxReader(),
+    MailReader(),
     LettaReader(),
     MemoriesReader(),
     RoleContentReader(),
