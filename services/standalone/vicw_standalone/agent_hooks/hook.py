@@ -191,7 +191,7 @@ class _Server:
     def __init__(self, url: str | None) -> None:
         from urllib.parse import urlsplit
 
-        from vicw_standalone.terminal.recorded_address import recorded_address
+        from vicw_runtime.terminal.recorded_address import recorded_address
 
         variables = (os.environ.get(name) for name in ("VICW_RETRIEVE_URL", "VICW_URL"))
         named = next(filter(None, (url, *variables)), None) or recorded_address() or "http://127.0.0.1:8080"

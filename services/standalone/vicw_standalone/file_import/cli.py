@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 
 from vicw_runtime.console import INTERRUPTED, err, fail, out, problem
-from vicw_standalone.terminal.completion import contexts as complete_contexts
+from vicw_runtime.terminal.completion import contexts as complete_contexts
 from vicw_standalone.terminal.console import interruptible, print_refused
 from vicw_standalone.terminal.server_client import UrlOption, connect, hint, require_server
 

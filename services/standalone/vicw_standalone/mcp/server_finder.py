@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from vicw_runtime.terminal.recorded_address import recorded_address
 from vicw_standalone.mcp.bridge import ServerAwayError
-from vicw_standalone.terminal.recorded_address import recorded_address
 
 _START_SECONDS = 60.0
 _POLL_SECONDS = 0.1
