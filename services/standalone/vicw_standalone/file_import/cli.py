@@ -192,9 +192,9 @@ def _import(
     verbose: bool,
     as_json: bool,
 ) -> None:
-    from vicw_standalone.file_import.report import print_summary, summary_as_json
     from vicw_standalone.file_import.roots import ContextTakenError
     from vicw_standalone.file_import.service import IMPORT_RETRY, ImportStoppedError, import_paths
+    from vicw_standalone.terminal.import_report import print_summary, summary_as_json
 
     bar = _bar()
     with connect(url, IMPORT_RETRY) as client, bar:
@@ -232,7 +232,7 @@ def _import(
 def _dry_run(paths: list[Path], options: ImportOptions, *, verbose: bool, as_json: bool) -> None:
     from vicw_readers.records import SourceItem
     from vicw_standalone.file_import.dry_run import dry_run
-    from vicw_standalone.file_import.report import item_as_json, print_item, print_summary, summary_as_json
+    from vicw_standalone.terminal.import_report import item_as_json, print_item, print_summary, summary_as_json
 
     seen = 0
 
