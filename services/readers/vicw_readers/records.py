@@ -67,6 +67,7 @@ class Noted:
     path: str
     line: int | None
     reason: str
+    kind: str = ""
 
 
 type Report = Refused | Skipped | Noted

@@ -174,7 +174,7 @@ class SourceFile:
 
     def note(self, reason: str, line: int | None = None) -> Noted:
         """Return what was assumed, or left out, while a part of this file was read."""
-        return Noted(self.shown, line, reason)
+        return Noted(self.shown, line, reason, self.reader.title if self.reader else "")
 
     def item(
         self,
