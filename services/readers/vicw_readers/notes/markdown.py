@@ -33,7 +33,7 @@ class MarkdownReader:
     """Pages of Markdown, cut at headings."""
 
     name = "markdown"
-    title = "Markdown note"
+    title = "Markdown"
     files = ("*.md", "*.markdown", "*.mdx")
     keeps = "text as it is, an item for each heading; tags; all properties of the front matter; the time it was written"
     leaves = "comments; what a drawing shows besides its words"
