@@ -32,7 +32,7 @@ async def filtered(scope: Scope, ports: RetrievalPorts) -> tuple[Scope, Retrieva
     Raises the graph's errors.
     """
     most = ports.settings.filter_items
-    passing = await ports.graph.passing_items(scope.tenant, _inside(scope), most + 1)
+    passing = await ports.graph.passing_items(scope.tenant, _inside(scope), most + 1, live=_is_live(scope))
     if len(passing) <= most:
         return replace(scope, items=tuple(passing)), ports
     vectors = cast("VectorStore", _CheckedVectors(ports.vectors, ports.graph))
@@ -43,6 +43,11 @@ def _inside(scope: Scope) -> ItemCondition:
     assert scope.condition is not None
     contexts = (OneOf("context", scope.contexts),) if scope.contexts is not None else ()
     return AllOf((*contexts, scope.condition))
+
+
+def _is_live(scope: Scope) -> bool:
+    """Return whether only live items are visible: a question about the past finds retired ones, too."""
+    return scope.as_of is None and scope.known_at is None
 
 
 class _CheckedVectors:
@@ -71,7 +76,8 @@ class _CheckedVectors:
 
     async def _search_all(self, query: VectorQuery) -> list[VectorHit]:
         """Search the items that pass, however many, by their uids: the hits that pass are far down."""
-        passing = await self._graph.passing_items(query.scope.tenant, _inside(query.scope), _NO_LIMIT)
+        live = _is_live(query.scope)
+        passing = await self._graph.passing_items(query.scope.tenant, _inside(query.scope), _NO_LIMIT, live=live)
         parts = [replace(query, scope=replace(query.scope, items=part)) for part in batched(passing, MOST)]
         found = [hit for hits in await asyncio.gather(*map(self._vectors.search, parts)) for hit in hits]
         return sorted(found, key=lambda hit: (-hit.score, hit.id))[: query.limit]
