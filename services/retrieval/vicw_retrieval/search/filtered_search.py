@@ -21,6 +21,8 @@ from vicw_shared.ports.item_filter import AllOf, ItemCondition, OneOf
 
 _WIDER, _SPARE = 10, 1.5
 """How much more is read at most at a time, and than the share that has passed so far calls for."""
+_FIRST = 3
+"""How many times as much is read first: what more than a few thousand items pass, often a large share of all does."""
 MOST = 10_000
 """Hits of one search, and uids in one, at most: a server accepts no more."""
 _NO_LIMIT = 2**53
@@ -64,7 +66,7 @@ class _CheckedVectors:
     async def search(self, query: VectorQuery) -> list[VectorHit]:
         if query.scope.condition is None:
             return await self._vectors.search(query)
-        read = query.limit
+        read = _FIRST * query.limit
         while read <= MOST:
             hits = await self._vectors.search(replace(query, limit=read))
             passing = await self._passing(query.scope, hits)
@@ -84,7 +86,11 @@ class _CheckedVectors:
 
     async def _passing(self, scope: Scope, hits: Sequence[VectorHit]) -> list[VectorHit]:
         new = [hit.id for hit in hits if hit.id not in self._items]
-        payloads = await self._vectors.payloads(new) if new else {}
+        # The graph knows passages, and is asked for their items later all the same; statements know theirs.
+        owners = await self._graph.owners(scope.tenant, new) if new else {}
+        self._items |= {passage: item.uid for passage, item in owners.items()}
+        others = [point for point in new if point not in owners]
+        payloads = await self._vectors.payloads(others) if others else {}
         self._items |= {
             point: item for point, fields in payloads.items() if isinstance(item := fields.get("item"), str)
         }
