@@ -261,8 +261,8 @@ class Intruder:
         answer = self.tenant.call(RETRIEVE, body={"query": "harbour", "context": "home"})
         assert [result["id"] for result in answer.raise_for_status().json()["results"]] == ["a"]
         tool = {"name": "recall", "arguments": {"query": "harbour", "context": "home"}}
-        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": tool}
-        assert "somebody else" in self.tenant.call(MCP, body=body).raise_for_status().text, "its own it finds"
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": tool}
+        assert "somebody else" in self.tenant.call(MCP, body=call).raise_for_status().text, "its own it finds"
 
     def does(self, endpoint: str, **request: Any) -> None:
         for server in range(len(self.tenant.urls[endpoint])):

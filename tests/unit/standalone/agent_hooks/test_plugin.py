@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema_rs
 import pytest
 
 from vicw_standalone.agent_hooks.connect import SKILL
@@ -88,7 +88,7 @@ def test_the_skill_is_named_as_its_folder_and_described() -> None:
 
 def test_the_registrys_entry_is_that_of_the_package() -> None:
     server = read(ROOT / "server.json")
-    jsonschema.validate(server, _ENTRY)
+    jsonschema_rs.validate(_ENTRY, server)
     assert f"mcp-name: {server['name']} " in (ROOT / "README.md").read_text("utf-8")
     (package,) = server["packages"]
     assert (package["registryType"], package["identifier"]) == ("pypi", "vicw")
@@ -114,5 +114,5 @@ def test_a_wrong_entry_of_the_registry_is_found(path: tuple[str | int, ...], val
     for part in path[:-1]:
         inside = inside[part]
     inside[path[-1]] = value
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(server, _ENTRY)
+    with pytest.raises(jsonschema_rs.ValidationError):
+        jsonschema_rs.validate(_ENTRY, server)
