@@ -8,8 +8,9 @@ from pathlib import Path, PurePosixPath
 
 from vicw_readers.intake.archive import Archive
 from vicw_readers.intake.file_start import FileStart
+from vicw_readers.intake.kinds import OTHER, FileKind, kind_of
 from vicw_readers.intake.source_file import ImportOptions, SourceFile
-from vicw_readers.records import NothingToReadError, Record, Skipped, UnreadableFileError, shown
+from vicw_readers.records import NothingToReadError, Record, Refused, Skipped, UnreadableFileError, shown
 from vicw_readers.registry import reader_named, reader_of
 
 _GENERATED = (".ipynb", ".svg", ".map", ".min.js", ".min.css", ".lock", "package-lock.json", "pnpm-lock.yaml")
@@ -44,6 +45,8 @@ def _folder(root: Path, options: ImportOptions) -> Iterator[Record]:
     for entry in walk(root):
         if not isinstance(entry, Path):
             yield entry
+        elif not options.wants(entry.relative_to(root).as_posix()):
+            continue
         elif is_generated(entry):
             yield Skipped(shown(entry), "is a generated file")
         else:
@@ -64,10 +67,10 @@ def _file(source: SourceFile, *, in_folder: bool = False) -> Iterator[Record]:
         if reader is not None:
             known = replace(source, reader=reader)
             yield from reader.read(known)
-        elif start.is_zip:
+        elif (kind := kind_of(start)) is not None:
+            yield _of_kind(source, kind, in_folder)
+        else:  # a .zip: any other file is text, or of a kind
             yield from _archive(source, in_folder)
-        else:
-            raise NothingToReadError("is binary" if start.head else "is empty")
     except NothingToReadError as error:
         # Empty and binary files are normal in a folder; given by name they are a mistake.
         yield known.skip(error.reason) if in_folder else known.refuse(error.reason, fix=error.fix)
@@ -75,6 +78,14 @@ def _file(source: SourceFile, *, in_folder: bool = False) -> Iterator[Record]:
         yield known.refuse(error.reason, error.line, fix=error.fix)
     except OSError as error:
         yield known.refuse(f"cannot be read: {error.strerror or error}")
+
+
+def _of_kind(source: SourceFile, kind: FileKind, in_folder: bool) -> Record:
+    """Return the record of a file of a kind that is not read. Pictures are normal in a folder, documents are missed."""
+    reason = f"is a {kind.title}, which is not read" if kind is not OTHER else "is binary"
+    if in_folder and not kind.has_words:
+        return Skipped(source.shown, reason, kind.title)
+    return Refused(source.shown, None, reason, kind.fix, kind.title)
 
 
 def _is_for_people(name: str) -> bool:
@@ -92,6 +103,8 @@ def _archive(source: SourceFile, in_folder: bool) -> Iterator[Record]:
         if not archive.names and not archive.unsafe:
             raise NothingToReadError("is a .zip without files")
         prefix = f"{source.name}/" if in_folder else ""
-        for name in filter(_is_for_people, archive.names):
+        for name in archive.names:
+            if not _is_for_people(name) or not source.options.wants(name):
+                continue
             inner = replace(source, name=f"{prefix}{name}", archive=archive, member=name)
             yield from _file(inner, in_folder=True)

@@ -18,7 +18,10 @@ _DIGEST_CHARS = 16
 
 @dataclass(frozen=True, slots=True)
 class SourceItem:
-    """An item, its context and domain, and its place in the file; ``line`` counts from 1, ``reader`` is by name."""
+    """An item, its context and domain, and its place in the file; ``line`` counts from 1, ``reader`` is by name.
+
+    ``flow_ids``, on the first item of a flow, are the ids of all items that the flow has now: what else it had is past.
+    """
 
     context: str
     domain: str | None
@@ -26,6 +29,7 @@ class SourceItem:
     path: str
     line: int | None = None
     reader: str = ""
+    flow_ids: frozenset[str] | None = None
 
     @property
     def flow_id(self) -> str | None:

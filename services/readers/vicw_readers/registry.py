@@ -15,8 +15,17 @@ from importlib.metadata import EntryPoint, entry_points
 from vicw_readers.assistants.agents.sessions import AgentSessionReader
 from vicw_readers.assistants.chatgpt import ChatGptReader
 from vicw_readers.assistants.claude import ClaudeReader
+from vicw_readers.assistants.claude_projects import ClaudeProjectsReader
+from vicw_readers.assistants.gemini import GeminiReader
+from vicw_readers.assistants.letta import LettaReader
+from vicw_readers.assistants.librechat import LibreChatReader
+from vicw_readers.assistants.memories import MemoriesReader
+from vicw_readers.assistants.openwebui import OpenWebUiReader
+from vicw_readers.assistants.role_content import RoleContentReader
+from vicw_readers.assistants.unknown_chat import UnknownChatReader
 from vicw_readers.code.source_code import CodeReader
 from vicw_readers.intake.file_start import FileStart
+from vicw_readers.intake.kinds import kind_of
 from vicw_readers.mail.reader import MailReader, MboxReader
 from vicw_readers.notes.markdown import MarkdownReader
 from vicw_readers.people.discord import DiscordReader
@@ -31,10 +40,13 @@ from vicw_readers.port import Reader
 from vicw_shared.errors import SettingsError
 
 GROUP = "vicw.readers"
-READERS: tuple[Reader, ...] = (
-    # What assistants and people said
+SPECIFIC: tuple[Reader, ...] = (
     ChatGptReader(),
     ClaudeReader(),
+    ClaudeProjectsReader(),
+    GeminiReader(),
+    OpenWebUiReader(),
+    LibreChatReader(),
     AgentSessionReader(),
     SignalReader(),
     WhatsAppReader(),
@@ -44,12 +56,20 @@ READERS: tuple[Reader, ...] = (
     IMessageReader(),
     MboxReader(),
     MailReader(),
-    # By suffix: what is left has no sign of its own
+    LettaReader(),
+    MemoriesReader(),
+    RoleContentReader(),
+    UnknownChatReader(),  # after all that know a chat
+)
+"""Formats that their content tells."""
+GENERAL: tuple[Reader, ...] = (
     ItemLinesReader(),
     MarkdownReader(),
     CodeReader(),
     TextReader(),
 )
+"""What is told by its suffix, since it has no sign of its own, and any other text."""
+READERS = (*SPECIFIC, *GENERAL)
 
 
 @cache
@@ -64,8 +84,9 @@ def reader_named(name: str) -> Reader:
 
 
 def reader_of(start: FileStart) -> Reader | None:
-    """Return the first reader that recognises a file, or None."""
-    return next((reader for reader in readers() if reader.recognises(start)), None)
+    """Return the first reader that recognises a file, or None. What is no plain text is no other text, either."""
+    found = next((reader for reader in readers() if reader.recognises(start)), None)
+    return None if found in GENERAL and kind_of(start) is not None else found
 
 
 def _loaded(entry: EntryPoint) -> Reader:

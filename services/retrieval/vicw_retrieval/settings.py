@@ -11,6 +11,7 @@ from vicw_shared.settings import (
     ConsolidationSettings,
     DreamSettings,
     EvictionSettings,
+    HookSettings,
     LimitSettings,
     LogSettings,
     McpSettings,
@@ -43,6 +44,7 @@ class RetrievalServiceSettings:
     mcp: McpSettings
     webhooks: WebhookSettings
     oidc: OidcSettings
+    hooks: HookSettings
 
     @classmethod
     def read(cls) -> RetrievalServiceSettings:
@@ -63,6 +65,7 @@ class RetrievalServiceSettings:
                 McpSettings(),
                 WebhookSettings(),
                 OidcSettings(),
+                HookSettings(),
             )
         schedules(settings, now())
         return settings

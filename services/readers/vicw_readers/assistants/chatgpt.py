@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
+from datetime import datetime
 
 from vicw_readers.assistants.conversations import (
     Conversation,
     ConversationTurn,
     UnknownShapeError,
     dig,
+    list_in,
+    newest,
     text_in,
+    texts_in,
     thread,
     time_in,
 )
+from vicw_readers.assistants.documents import DocumentDesk
 from vicw_readers.assistants.exports import read_conversations
 from vicw_readers.intake.file_start import FileStart
 from vicw_readers.intake.source_file import SourceFile
@@ -20,7 +27,11 @@ from vicw_readers.records import Record
 
 _SPEAKERS = {"user", "assistant"}  # system prompts are not the user's words, tool output is bulky
 _SPOKEN_TYPES = {"text", "multimodal_text", "code"}  # the rest is reasoning, tool output, profile
-
+_MEMORY_TOOL = "bio"
+_CANVAS_TOOLS = ("canmore.create_textdoc", "canmore.update_textdoc")
+_MARK = re.compile(r" ?\ue200(?P<kind>[^\ue200-\ue202]*)(?:\ue202(?P<rest>[^\ue200\ue201]*))?\ue201")
+_OLD_CITATION = re.compile(r" ?【[^【】]{0,200}†[^【】]{0,200}】")
+_STRAY_MARKS = re.compile("[\ue200-\ue206]")
 _OTHER_FILES = {
     "chat.html": "shows the same conversations as a page",
     "user.json": "is about the account",
@@ -38,9 +49,12 @@ class ChatGptReader:
 
     name = "chatgpt"
     title = "ChatGPT export"
-    files = ("conversations.json", "*.zip")
-    keeps = "the branch that was last shown: speaker, time and text; a conversation is a flow"
-    leaves = "other branches, system prompts, reasoning, tool calls"
+    files = ("conversations.json", "conversations-000.json", "*.zip")
+    keeps = (
+        "the branch that was last shown: speaker, time and text, canvas documents, saved memories, names of attached "
+        "files; a conversation is a flow"
+    )
+    leaves = "other branches, system prompts, reasoning, tool calls, pictures, citation marks"
     is_personal = False
 
     def recognises(self, start: FileStart) -> bool:
@@ -57,15 +71,20 @@ class ChatGptReader:
 
 
 def chatgpt_conversation(value: object) -> Conversation:
-    """Return the shown branch of a conversation. Raises UnknownShapeError if it has no id or no messages."""
+    """Return the shown branch of a conversation. Raises UnknownShapeError if it has no id or no mapping of messages.
+
+    One that names no mapping at all is a shell: without turns.
+    """
     conversation = text_in(value, "conversation_id") or text_in(value, "id")
     mapping = dig(value, "mapping")
-    if conversation is None or not isinstance(mapping, dict):
+    if conversation is None or not (isinstance(mapping, dict) or (isinstance(value, dict) and mapping is None)):
         raise UnknownShapeError("has no id, or no mapping of messages")
+    mapping = mapping or {}
     started = time_in(value, "create_time")
+    desk = DocumentDesk.empty(conversation)
     branch = thread(_leaf(value, mapping), {node: text_in(mapping[node], "parent") for node in mapping})
-    turns = (_turn(node, dig(mapping[node], "message")) for node in branch)
-    return Conversation(conversation, text_in(value, "title"), started, tuple(filter(None, turns)))
+    turns = [turn for node in branch if (turn := _turn(node, dig(mapping[node], "message"), desk))]
+    return Conversation(conversation, text_in(value, "title"), started, desk.latest(turns))
 
 
 def _leaf(value: object, mapping: dict[str, object]) -> str:
@@ -73,23 +92,48 @@ def _leaf(value: object, mapping: dict[str, object]) -> str:
     named = text_in(value, "current_node")
     if named in mapping:
         return named
-    times = {node: time_in(mapping[node], "message", "create_time") for node in mapping}
-    dated = {node: time for node, time in times.items() if time}
-    return max(dated, key=lambda node: dated[node], default=next(reversed(mapping), ""))
+    return newest({node: time_in(mapping[node], "message", "create_time") for node in mapping}) or ""
 
 
-def _turn(node: str, message: object) -> ConversationTurn | None:
+def _turn(node: str, message: object, desk: DocumentDesk) -> ConversationTurn | None:
     role = text_in(message, "author", "role")
-    hidden = dig(message, "metadata", "is_visually_hidden_from_conversation")
-    addressed_to_tool = text_in(message, "recipient") not in {None, "all"}
-    if role not in _SPEAKERS or hidden is True or addressed_to_tool:
+    if role not in _SPEAKERS or dig(message, "metadata", "is_visually_hidden_from_conversation") is True:
+        return None
+    own_id = text_in(message, "id") or node
+    recipient = text_in(message, "recipient") or "all"
+    if recipient in _CANVAS_TOOLS:
+        return _canvas(message, desk)
+    if recipient == _MEMORY_TOOL:
+        return ConversationTurn(own_id, role, _text(dig(message, "content")), _time(message), subtype="memory")
+    if recipient != "all":
         return None
     return ConversationTurn(
-        id=text_in(message, "id") or node,
+        id=own_id,
         speaker=role,
         text=_text(dig(message, "content")),
-        timestamp=time_in(message, "create_time"),
+        timestamp=_time(message),
+        attachments=texts_in(list_in(message, "metadata", "attachments"), "name"),
     )
+
+
+def _time(message: object) -> datetime | None:
+    return time_in(message, "create_time")
+
+
+def _canvas(message: object, desk: DocumentDesk) -> ConversationTurn | None:
+    """Return the turn of a new canvas document; a change is one of the document that was made last."""
+    content = dig(message, "content")
+    parts = list_in(content, "parts")
+    try:
+        call = json.loads(text_in(content, "text") or (parts[0] if parts and isinstance(parts[0], str) else ""))
+    except (ValueError, RecursionError):
+        return None
+    if (whole := text_in(call, "content")) is not None:
+        name = text_in(call, "name")
+        return desk.write(name or "canvas", name, whole, _time(message))
+    for update in list_in(call, "updates"):
+        desk.change_last(text_in(update, "pattern") or "", text_in(update, "replacement") or "")
+    return None
 
 
 def _text(content: object) -> str:
@@ -97,7 +141,31 @@ def _text(content: object) -> str:
         return ""
     parts = dig(content, "parts")
     if not isinstance(parts, list):
-        return text_in(content, "text") or ""
+        return without_marks(text_in(content, "text") or "")
     # A part that is an object is a picture, or speech with its transcript.
     texts = (part if isinstance(part, str) else text_in(part, "text") for part in parts)
-    return "\n\n".join(filter(None, texts))
+    return without_marks("\n\n".join(filter(None, texts)))
+
+
+def without_marks(text: str) -> str:
+    """Return a text without marks of citations; a mark that names a thing becomes its name.
+
+    >>> without_marks("A list \\ue200cite\\ue202turn0search3\\ue201 for you【4†source】.")
+    'A list for you.'
+    >>> without_marks('In \\ue200entity\\ue202["city", "Oslo", "capital"]\\ue201 today')
+    'In Oslo today'
+    """
+    if "\ue200" in text:
+        text = _STRAY_MARKS.sub("", _MARK.sub(_named, text))
+    return _OLD_CITATION.sub("", text) if "†" in text else text
+
+
+def _named(match: re.Match[str]) -> str:
+    if match["kind"] != "entity":
+        return ""
+    try:
+        values = json.loads(match["rest"] or "")
+    except (ValueError, RecursionError):
+        return ""
+    name = values[1] if isinstance(values, list) and len(values) > 1 and isinstance(values[1], str) else ""
+    return f"{' ' if match[0].startswith(' ') else ''}{name}"

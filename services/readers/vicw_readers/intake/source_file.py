@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -23,6 +24,8 @@ from vicw_shared.model import Sensitivity
 from vicw_shared.wire.ingest import Item
 
 if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
     from vicw_readers.intake.archive import Archive
     from vicw_readers.port import Reader
 
@@ -35,7 +38,7 @@ class ImportOptions:
 
     ``context``, ``domain`` and ``flow`` are overridden by values in the data, and override the defaults of the format.
     ``owner`` is the name of the person whose files they are, ``timezone`` that of times without one. ``format`` is
-    the name of the reader of all files.
+    the name of the reader of all files. ``include`` and ``exclude`` are patterns of files of folders and archives.
     """
 
     context: str | None = None
@@ -45,6 +48,21 @@ class ImportOptions:
     sensitivity: Sensitivity | None = None
     timezone: tzinfo = UTC
     format: str | None = None
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+    def wants(self, name: str) -> bool:
+        """Return whether a file of a folder or archive is to be read, by patterns as of ``.gitignore``."""
+        return (not self.include or _spec(self.include).match_file(name)) and not (
+            self.exclude and _spec(self.exclude).match_file(name)
+        )
+
+
+@cache
+def _spec(patterns: tuple[str, ...]) -> GitIgnoreSpec:
+    from pathspec import GitIgnoreSpec  # slow to import
+
+    return GitIgnoreSpec.from_lines(patterns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,6 +79,8 @@ def _lines(file: BinaryIO) -> Iterator[bytes | None]:
 def _record(source: SourceFile, raw: bytes, line: int) -> Record:
     try:
         fields = _object(raw)
+        if isinstance(fields.get("id"), int) and not isinstance(fields["id"], bool):
+            fields["id"] = str(fields["id"])  # numbers as ids are what databases export
         place = _Place.model_validate({key: fields.pop(key, None) for key in ("context", "domain")})
     except UnreadableFileError as error:
         return source.refuse(error.reason, line)

@@ -45,7 +45,10 @@ def connect(
     ] = None,
     url: Annotated[
         str | None,
-        typer.Option(help="Address of the server. \\[default: VICW_URL, or the server on this machine]"),
+        typer.Option(
+            help="Address of the server, on the platform of the retrieval service. "
+            "\\[default: VICW_RETRIEVE_URL, VICW_URL, or the server on this machine]"
+        ),
     ] = None,
     capture: Annotated[bool, typer.Option("--capture/--no-capture", help="Store what is said, or only recall.")] = True,
     yes: _Yes = False,

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from vicw_core.hook_events import RECALLING
 from vicw_standalone.agent_hooks.config_files import (
     FileChange,
     add_hooks,
@@ -21,7 +22,6 @@ from vicw_standalone.agent_hooks.config_files import (
     remove_hooks,
     remove_server,
 )
-from vicw_standalone.agent_hooks.hook import RECALLING
 
 SKILL = Path(__file__).with_name("plugin") / "skills" / "vicw" / "SKILL.md"
 _RECALL_SECONDS, _OFFLOAD_SECONDS = 5, 60

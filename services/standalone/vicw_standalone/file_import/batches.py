@@ -52,20 +52,23 @@ def batched(
 ) -> Iterator[ItemBatch]:
     """Yield the items in batches; an item longer than ``max_chars`` is alone in its batch. ``report`` gets the rest.
 
-    A second item with the id of an earlier one in its context is refused as ambiguous.
+    A second item with the id of an earlier one in its context is refused as ambiguous, unless it says the same.
     """
     open_batches: dict[_Key, _Open] = {}
-    seen: set[int] = set()  # hashes: a million ids must not cost a gigabyte
+    seen: dict[int, int] = {}  # hashes: a million ids must not cost a gigabyte
     for record in records:
         if not isinstance(record, SourceItem):
             report(record)
             continue
         if record.item.id is not None:
             identity = hash((record.context, record.item.id))
+            item = record.item
+            said = hash((item.text, item.speaker, item.timestamp, item.flow_id, item.flow_step))
             if identity in seen:
-                report(_duplicate(record))
+                if seen[identity] != said:
+                    report(_duplicate(record))
                 continue
-            seen.add(identity)
+            seen[identity] = said
         key = (record.context, record.domain)
         for due in _due(open_batches, key, record, max_items, max_chars):
             yield _closed(due, open_batches.pop(due))

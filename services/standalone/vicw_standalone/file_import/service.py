@@ -12,7 +12,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
@@ -25,6 +25,8 @@ from vicw_shared.wire.ingest import IngestResponse, ItemStatus
 from vicw_standalone.file_import.batches import ItemBatch, batched
 from vicw_standalone.file_import.ledger import Acknowledged, ImportLedger, ItemDigest, digest_of
 from vicw_standalone.file_import.roots import claim_contexts
+from vicw_standalone.file_import.stored_flows import StoredFlows
+from vicw_standalone.file_import.summary import Summary
 
 IMPORT_RETRY = Retry(attempts=12, longest_seconds=30.0)
 """Retries of an importing client: it waits up to two and a half minutes for a server with a full queue."""
@@ -47,31 +49,6 @@ class ImportStoppedError(Exception):
         stored = counted(summary.stored, "item")
         super().__init__(f"{reason}. {stored} stored; run the same import again to continue")
         self.summary = summary
-
-
-@dataclass(slots=True)
-class Summary:
-    """Result of an import.
-
-    ``skipped`` counts items acknowledged in an earlier run; ``passed_over`` are files without content to store;
-    ``jobs`` are still indexing items.
-    """
-
-    created: int = 0
-    updated: int = 0
-    unchanged: int = 0
-    linked: int = 0
-    skipped: int = 0
-    masked: Counter[str] = field(default_factory=Counter)
-    refused: list[Refused] = field(default_factory=list)
-    passed_over: list[Skipped] = field(default_factory=list)
-    jobs: list[str] = field(default_factory=list)
-    contexts: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def stored(self) -> int:
-        """Items created, updated or unchanged in this run; linked duplicates are not counted."""
-        return self.created + self.updated + self.unchanged
 
 
 def import_paths(
@@ -103,7 +80,7 @@ def import_paths(
     with ImportLedger(state, again=again) as ledger:
         stop = stop or threading.Event()
         run = FileImport(client, ledger, progress or (lambda done, total: None), wait_until_found, stop)
-        records = read_paths(paths, options)
+        records = run.summary.counting(read_paths(paths, options))
         batches = batched(records, run.report, max_items=batch_items, max_chars=batch_chars)
         try:
             run.carry_out(batches, in_flight)
@@ -166,6 +143,7 @@ class FileImport:
         self._done = 0
         self._total: int | None = None
         self._copies: Counter[str] = Counter()
+        self._flows = StoredFlows(client, self._forget)
 
     def carry_out(self, batches: Iterable[ItemBatch], in_flight: int) -> None:
         """Send all batches, a few at a time; only one per flow at a time, since the order has meaning.
@@ -202,15 +180,15 @@ class FileImport:
     def report(self, record: Refused | Skipped) -> None:
         """Record what the readers refused or skipped."""
         with self._lock:
-            if isinstance(record, Refused):
-                self.summary.refused.append(record)
-            else:
-                self.summary.passed_over.append(record)
+            self.summary.report(record)
 
     def _unsent(self, batch: ItemBatch) -> _Parcel:
-        items = [(record, self._identify(record)) for record in batch.items]
-        unsent = tuple(pair for pair in items if not self._ledger.has(pair[1]))
+        items = [(record, self._identify(record)) for record in map(self._flows.meet, batch.items)]
+        unsent = tuple(
+            (record, mark) for record, mark in items if self._flows.is_edited(record) or not self._ledger.has(mark)
+        )
         with self._lock:
+            self.summary.replaced = self._flows.retracted
             self.summary.skipped += len(items) - len(unsent)
             self._report_progress(len(items) - len(unsent))
         return _Parcel(batch.context, batch.domain, unsent)
@@ -223,6 +201,11 @@ class FileImport:
             return ItemDigest(digest_of([record.context, item.id]), content)
         self._copies[content] += 1
         return ItemDigest(digest_of([content, str(self._copies[content])]), content)
+
+    def _forget(self, context: str, ids: frozenset[str]) -> None:
+        """Note that items are to be sent again, whatever was acknowledged: a kill must not leave an edit half done."""
+        with self._lock:
+            self._ledger.add([ItemDigest(digest_of([context, item_id]), "") for item_id in ids])
 
     def _deliver(self, parcel: _Parcel) -> None:
         """Send a parcel: again without refused items, and in halves if it is too large."""

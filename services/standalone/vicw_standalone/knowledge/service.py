@@ -20,7 +20,8 @@ from vicw_shared.text import counted
 from vicw_shared.wire.knowledge import KnownPage, LinkFault, LinkProblem
 from vicw_standalone.file_import.batches import batched as in_requests
 from vicw_standalone.file_import.ledger import ItemDigest
-from vicw_standalone.file_import.service import FileImport, ImportStoppedError, Progress, Summary
+from vicw_standalone.file_import.service import FileImport, ImportStoppedError, Progress
+from vicw_standalone.file_import.summary import Summary
 from vicw_standalone.knowledge.folder import PageFile, Snapshot, read_folder, signature
 
 _IDS_AT_ONCE = 500

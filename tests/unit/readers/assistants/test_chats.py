@@ -154,7 +154,7 @@ def test_malformed_conversation_trees_are_read_as_far_as_possible(
 ) -> None:
     found = list(read_paths([write(tmp_path / "x.json", conversation)]))
     assert [r.item.id for r in items(found)] == ids
-    assert len(found) == len(ids)
+    assert not [r for r in found if isinstance(r, Refused)]
 
 
 def test_a_conversation_of_unknown_format_is_refused_alone(tmp_path: Path) -> None:

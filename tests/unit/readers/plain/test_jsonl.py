@@ -56,7 +56,7 @@ def test_jsonl_items_keep_their_own_context_domain_and_flow(tmp_path: Path, name
         ('{"text": "a\\u0000"}', "NUL"),
         ('{"text": "a\\ud800"}', "surrogate"),
         ('{"text": "a", "context": 1}', "context: input should be a valid string"),
-        ('{"text": "a", "id": 1}', "id: input should be a valid string"),
+        ('{"text": "a", "id": 1.5}', "id: input should be a valid string"),
         ('{"text": "a", "timestamp": "2026-01-19"}', "timestamp: "),
         (b'{"text": "\xff"}', "is not valid UTF-8"),
         ("[" * 100_000, "is not JSON"),
@@ -97,6 +97,12 @@ def test_broken_and_empty_files_are_refused(tmp_path: Path) -> None:
     reasons = [record.reason for record in found if isinstance(record, Refused)]
     assert "UTF-16" in reasons[0]
     assert reasons[1:] == ["is empty", "cannot be read: No such file or directory"]
+
+
+def test_a_number_as_id_is_its_text(tmp_path: Path) -> None:
+    (item,) = read_paths([write(tmp_path / "x.jsonl", {"text": "a", "id": 7})])
+    assert isinstance(item, SourceItem)
+    assert item.item.id == "7"
 
 
 def test_a_suffix_of_gzip_without_gzip_is_no_matter(tmp_path: Path) -> None:

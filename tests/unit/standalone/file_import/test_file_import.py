@@ -15,7 +15,8 @@ import pytest
 
 from vicw_client import Retry, ServerUnreachableError, VicwClient
 from vicw_readers.intake.source_file import ImportOptions
-from vicw_standalone.file_import.service import ImportStoppedError, Summary, default_state_path, import_paths
+from vicw_standalone.file_import.service import ImportStoppedError, default_state_path, import_paths
+from vicw_standalone.file_import.summary import Summary
 
 
 class FakeServer:

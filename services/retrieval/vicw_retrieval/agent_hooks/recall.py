@@ -10,6 +10,9 @@ import structlog
 from prometheus_client import Counter
 
 from vicw_readers.assistants.agents.transcript import OFF_MARKER
+from vicw_retrieval.agent_hooks.fence import ShownMemory, write_memories
+from vicw_retrieval.agent_hooks.model import SessionPlace
+from vicw_retrieval.agent_hooks.sessions import Session
 from vicw_retrieval.items.service import list_items
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.ports import RetrievalPorts
@@ -20,8 +23,6 @@ from vicw_shared.wire.answer_format import Budget
 from vicw_shared.wire.filters import Filter
 from vicw_shared.wire.items import ItemsQuery
 from vicw_shared.wire.retrieve import Answered, Expand, RetrieveRequest
-from vicw_standalone.agent_hooks.fence import ShownMemory, write_memories
-from vicw_standalone.agent_hooks.sessions import Session
 
 _log = structlog.get_logger()
 RECALLS = Counter("vicw_hook_recalls_total", "Recalls of agents' hooks, by outcome", ["outcome"])
@@ -35,15 +36,6 @@ class Recalled:
 
     text: str = ""
     items: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class SessionPlace:
-    """Where a session is: its tenant, its context, and its id, which is the flow of its turns."""
-
-    tenant: str
-    context: str
-    session: str
 
 
 async def recall(

@@ -5,6 +5,7 @@ What Claude Code and Codex send has more fields with each version, so unknown on
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 
@@ -19,6 +20,27 @@ class Agent(StrEnum):
 
     CLAUDE_CODE = "claude-code"
     CODEX = "codex"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPlace:
+    """Where a session is: its tenant, its context, and its id, which is the flow of its turns."""
+
+    tenant: str
+    context: str
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class Offloaded:
+    """How many turns are stored, and in a sentence what could not be read or stored.
+
+    ``is_open``: the transcript was opened.
+    """
+
+    stored: int = 0
+    problem: str = ""
+    is_open: bool = True
 
 
 class HookQuery(Message):
@@ -97,3 +119,4 @@ class SessionAnswer(Message):
     text: str = Field("", description="Memories as data, to put before the model; empty: nothing is relevant")
     items: tuple[str, ...] = Field((), description="The uids of these memories")
     stored: int = Field(0, description="Turns that are stored, those included that were stored before")
+    problem: str = Field("", description="Which turn could not be stored, and why; empty: all are stored")
