@@ -22,8 +22,8 @@ type Run = Callable[..., dict[str, Any]]
 def run(server: Server, models_dir: Path, tmp_path: Path) -> Run:
     variables = environment(models_dir, XDG_STATE_HOME=str(tmp_path / "state"))
 
-    def ingest(path: Path, *options: str, code: int = 0) -> dict[str, Any]:
-        arguments = [str(VICW), "ingest", "--url", server.url, "--json", str(path), *options]
+    def ingest(*words: str | Path, code: int = 0) -> dict[str, Any]:
+        arguments = [str(VICW), "ingest", "--url", server.url, "--json", *map(str, words)]
         done = subprocess.run(arguments, capture_output=True, text=True, env=variables, timeout=120, check=False)
         assert done.returncode == code, done.stderr
         summary: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
@@ -83,6 +83,10 @@ def test_an_edited_conversation_replaces_the_branch_before(server: Server, run: 
         answer = client.retrieve(query="How many bricks does the kiln need?", context=tmp_path.name)
         assert not [one for one in answer.results if "two hundred" in one.text]
     assert run(june, *context)["stored_before"] == 4
+    together = ["--context", f"{tmp_path.name}-2"]
+    both = run(may, june, *together)
+    assert (both["created"], both["replaced"], both["refused"]) == (6, 2, [])
+    assert sorted(key for key, _ in shown_in(server, together[1]) if key) == ["a1", "a3", "q1", "q3"]
     back = run(may, *context)
     assert (back["replaced"], back["unchanged"]) == (2, 2)
     assert sorted(key for key, _ in shown_in(server, tmp_path.name) if key) == ["a1", "a2", "q1", "q2"]

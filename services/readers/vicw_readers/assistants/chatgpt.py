@@ -59,8 +59,9 @@ class ChatGptReader:
 
     def recognises(self, start: FileStart) -> bool:
         """Return whether there are conversations with a mapping of messages, or it is another file of the export."""
-        is_beside = start.has_beside("conversations.json") or start.has_beside("conversations-000.json")
-        return any("mapping" in one for one in start.objects) or (is_beside and start.base in _OTHER_FILES)
+        if start.base in _OTHER_FILES and any(map(start.has_beside, ("conversations.json", "conversations-000.json"))):
+            return True
+        return any("mapping" in one for one in start.objects)
 
     def read(self, source: SourceFile) -> Iterator[Record]:
         """Yield the turns of all conversations."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import posixpath
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from pydantic import ValidationError
 
-from vicw_readers.intake.text_decoder import encoding_of, read_text
+from vicw_readers.intake.text_decoder import SAVE_AS_UTF8, encoding_of, read_text
 from vicw_readers.records import Refused, Skipped, SourceItem, UnreadableFileError, faults_of, shown
 from vicw_shared.model import Sensitivity
 from vicw_shared.wire.ingest import Item
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from vicw_readers.port import Reader
 
 GZIP = b"\x1f\x8b"
+_PART_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,8 @@ class ImportOptions:
 
     ``context``, ``domain`` and ``flow`` are overridden by values in the data, and override the defaults of the format.
     ``owner`` is the name of the person whose files they are, ``timezone`` that of times without one. ``format`` is
-    the name of the reader of all files. ``include`` and ``exclude`` are patterns of files of folders and archives.
+    the name of the reader of all files. ``encoding`` is that of texts
+    that are not UTF-8. ``include`` and ``exclude`` are patterns of files of folders and archives.
     """
 
     context: str | None = None
@@ -48,6 +51,7 @@ class ImportOptions:
     sensitivity: Sensitivity | None = None
     timezone: tzinfo = UTC
     format: str | None = None
+    encoding: str | None = None
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
 
@@ -119,13 +123,12 @@ class SourceFile:
     def text(self) -> str:
         """Return the whole text, line ends untouched. Raises as `read_text` does."""
         with self.open() as file:
-            return read_text(file, self.size)
+            return read_text(file, self.size, self.options.encoding)
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of a text of any size, each with its end as it is. Raises UnreadableFileError."""
         with self.open() as file:
-            encoding = encoding_of(file.read(4))
-            file.seek(0)
+            encoding = self._encoding(file)
             text = io.TextIOWrapper(cast(Any, file), encoding, newline="")
             number = 1
             try:
@@ -133,9 +136,23 @@ class SourceFile:
                     yield line
                     number += 1
             except UnicodeDecodeError:
-                raise UnreadableFileError("is not valid UTF-8", number) from None
+                raise UnreadableFileError("is not valid UTF-8", number, SAVE_AS_UTF8) from None
             finally:
                 text.detach()
+
+    def _encoding(self, file: BinaryIO) -> str:
+        """Return the encoding of a text. If the user names another one, all of it is looked at: most are UTF-8."""
+        encoding = encoding_of(file.read(4))
+        file.seek(0)
+        if self.options.encoding is not None:
+            decoder = codecs.getincrementaldecoder(encoding)()
+            try:
+                while part := file.read(_PART_BYTES):
+                    decoder.decode(part)
+            except UnicodeDecodeError:
+                encoding = self.options.encoding
+            file.seek(0)
+        return encoding
 
     @contextmanager
     def on_disk(self) -> Iterator[Path]:

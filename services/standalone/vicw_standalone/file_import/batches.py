@@ -31,11 +31,13 @@ class ItemBatch:
 class _Open:
     items: list[SourceItem] = field(default_factory=list)
     flows: set[str] = field(default_factory=set)
+    ids: set[str | None] = field(default_factory=set)
     chars: int = 0
 
     def add(self, record: SourceItem) -> None:
         self.items.append(record)
         self.chars += len(record.item.text)
+        self.ids.add(record.item.id)
         if record.flow_id:
             self.flows.add(record.flow_id)
 
@@ -52,21 +54,28 @@ def batched(
 ) -> Iterator[ItemBatch]:
     """Yield the items in batches; an item longer than ``max_chars`` is alone in its batch. ``report`` gets the rest.
 
-    A second item with the id of an earlier one in its context is refused as ambiguous, unless it says the same.
+    A second item with the id of an earlier one in its context is refused as ambiguous, unless it says the same, or is
+    of a conversation that a later export has once more.
     """
     open_batches: dict[_Key, _Open] = {}
     seen: dict[int, int] = {}  # hashes: a million ids must not cost a gigabyte
+    flows: set[int] = set()
+    exported_again: set[int] = set()
     for record in records:
         if not isinstance(record, SourceItem):
             report(record)
             continue
-        if record.item.id is not None:
-            identity = hash((record.context, record.item.id))
-            item = record.item
+        item, flow = record.item, hash((record.context, record.flow_id))
+        if record.flow_ids is not None:
+            (exported_again if flow in flows else flows).add(flow)
+        if item.id is not None:
+            identity = hash((record.context, item.id))
             said = hash((item.text, item.speaker, item.timestamp, item.flow_id, item.flow_step))
-            if identity in seen:
-                if seen[identity] != said:
-                    report(_duplicate(record))
+            before = seen.get(identity)
+            if before == said and record.flow_ids is None:
+                continue
+            if before is not None and before != said and flow not in exported_again:
+                report(_duplicate(record))
                 continue
             seen[identity] = said
         key = (record.context, record.domain)
@@ -86,7 +95,11 @@ def _due(opened: dict[_Key, _Open], key: _Key, record: SourceItem, max_items: in
         if other != key and other[0] == record.context and record.flow_id in batch.flows
     ]
     current = opened.get(key)
-    if current and (len(current.items) >= max_items or current.chars + len(record.item.text) > max_chars):
+    if current and (
+        len(current.items) >= max_items
+        or current.chars + len(record.item.text) > max_chars
+        or (record.item.id is not None and record.item.id in current.ids)
+    ):
         due.append(key)
     elif not current and not due and len(opened) >= _OPEN_AT_ONCE:
         due.append(next(iter(opened)))

@@ -14,6 +14,7 @@ from vicw_runtime.console import INTERRUPTED, err, fail, problem
 from vicw_runtime.terminal.completion import contexts as complete_contexts
 from vicw_shared.model import Sensitivity
 from vicw_standalone.terminal.console import interruptible
+from vicw_standalone.terminal.import_options import account_name, encoding_name, format_name, list_formats, zone_name
 from vicw_standalone.terminal.server_client import UrlOption, connect, hint, require_server
 
 if TYPE_CHECKING:  # what only a run needs is imported by it
@@ -44,38 +45,6 @@ def _is_archive(path: Path) -> bool:
     return is_archive(path)
 
 
-def _list_formats(wanted: bool) -> None:
-    """Print the formats that are read, and end."""
-    if wanted:
-        from vicw_readers.registry import readers
-
-        for reader in readers():
-            typer.echo(f"{reader.name}: {reader.title} ({', '.join(reader.files)})")
-            typer.echo(f"  kept: {reader.keeps}\n  not kept: {reader.leaves}")
-        raise typer.Exit
-
-
-def _format(name: str) -> str:
-    """Check the name of a format."""
-    from vicw_readers.registry import readers
-
-    names = [reader.name for reader in readers()]
-    if name not in names:
-        raise typer.BadParameter(f"{name!r} is no format. There are {', '.join(names)}")
-    return name
-
-
-def _zone(name: str) -> str:
-    """Check the name of a time zone."""
-    from zoneinfo import ZoneInfo
-
-    try:
-        ZoneInfo(name)
-    except (ValueError, OSError, LookupError):
-        raise typer.BadParameter(f"{name!r} is no time zone. Name one like Europe/Oslo") from None
-    return name
-
-
 def register(app: typer.Typer) -> None:
     """Add the subcommand."""
     app.command()(ingest)
@@ -101,11 +70,16 @@ def ingest(
         str | None, typer.Option(help="Whom what is not public is about. \\[default: the name of your account]")
     ] = None,
     timezone: Annotated[
-        str, typer.Option(help="Time zone of times without one.", parser=_zone, metavar="ZONE")
+        str, typer.Option(help="Time zone of times without one.", parser=zone_name, metavar="ZONE")
     ] = "UTC",
-    format_name: Annotated[
+    format_: Annotated[
         str | None,
-        typer.Option("--format", help="Format of all files. \\[default: by content]", parser=_format, metavar="NAME"),
+        typer.Option(
+            "--format", help="Format of all files. \\[default: by content]", parser=format_name, metavar="NAME"
+        ),
+    ] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="Encoding of texts that are not UTF-8.", parser=encoding_name, metavar="NAME")
     ] = None,
     include: Annotated[
         list[str] | None, typer.Option(help="Read only these files of folders: a pattern as of .gitignore. Repeatable.")
@@ -114,8 +88,8 @@ def ingest(
     dry: Annotated[bool, typer.Option("--dry-run", help="Send nothing: show what would be stored.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="List all that was not read.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON, for programs.")] = False,
-    list_formats: Annotated[
-        bool, typer.Option("--list-formats", help="List the formats, and end.", is_eager=True, callback=_list_formats)
+    show_formats: Annotated[
+        bool, typer.Option("--list-formats", help="List the formats, and end.", is_eager=True, callback=list_formats)
     ] = False,
     again: Annotated[bool, typer.Option("--again", help="Also send items that an earlier run stored.")] = False,
     no_wait: Annotated[
@@ -153,7 +127,7 @@ def ingest(
     from vicw_readers.intake.source_file import ImportOptions
 
     if knowledge:
-        if dry or as_json or format_name or include or exclude or sensitivity:
+        if dry or as_json or format_ or include or exclude or sensitivity:
             fail("--dry-run, --json, --format, --include, --exclude and --sensitivity are not for --knowledge", code=2)
         from vicw_standalone.file_import.service import IMPORT_RETRY
         from vicw_standalone.knowledge.cli import SyncOptions, sync_folders
@@ -172,7 +146,8 @@ def ingest(
         owner=owner or account_name(),
         sensitivity=sensitivity,
         timezone=ZoneInfo(timezone),
-        format=format_name,
+        format=format_,
+        encoding=encoding,
         include=tuple(include or ()),
         exclude=tuple(exclude or ()),
     )
@@ -253,22 +228,6 @@ def _dry_run(paths: list[Path], options: ImportOptions, *, verbose: bool, as_jso
         print_summary(summary, verbose=verbose, dry=True)
     if summary.refused:
         raise typer.Exit(1)
-
-
-def account_name() -> str | None:
-    """Return the full name of the user's account, else its login; None if the system knows neither."""
-    import getpass
-
-    try:
-        import pwd
-
-        name = pwd.getpwuid(os.getuid()).pw_gecos.partition(",")[0].strip()
-    except (ImportError, KeyError):
-        name = ""
-    try:
-        return name or getpass.getuser()
-    except (OSError, KeyError, ImportError):
-        return None
 
 
 def _progress_lines() -> Callable[[int, int | None], None]:

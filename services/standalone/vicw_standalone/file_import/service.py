@@ -88,6 +88,10 @@ def import_paths(
             raise ImportStoppedError(str(error), run.summary) from error
         if not run.complete:
             raise ImportStoppedError("stopped", run.summary)
+        try:
+            run.finish()
+        except VicwClientError as error:
+            raise ImportStoppedError(str(error), run.summary) from error
         ledger.finish()
         return run.summary
 
@@ -171,6 +175,11 @@ class FileImport:
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
+
+    def finish(self) -> None:
+        """Retract what several files of this import say differently, as the last of them has it."""
+        self._flows.finish()
+        self.summary.replaced = self._flows.retracted
 
     @property
     def complete(self) -> bool:

@@ -29,6 +29,8 @@ class StoredFlows:
         self._before = before
         self._new_contexts: dict[str, bool] = {}
         self._names: dict[tuple[str, str], Mapping[str, str]] = {}
+        self._met: set[tuple[str, str]] = set()
+        self._again: dict[tuple[str, str], SourceItem] = {}
         self.edited: set[tuple[str, str]] = set()
         self.retracted = 0
 
@@ -37,9 +39,18 @@ class StoredFlows:
         if record.flow_id is None:
             return record
         key = (record.context, record.flow_id)
-        if record.flow_ids is not None and not self._is_new(record.context):
-            self._replace(key, record, record.flow_ids)
+        if record.flow_ids is not None:
+            if key in self._met:
+                self._again[key] = record
+            self._met.add(key)
+            if not self._is_new(record.context):
+                self._replace(key, record, record.flow_ids)
         return self._with_stored_title(record, self._names.get(key, {}))
+
+    def finish(self) -> None:
+        """Retract what is past of flows that several files of this import have, when all is stored: the last counts."""
+        for key, record in self._again.items():
+            self._replace(key, record, record.flow_ids or frozenset())
 
     def is_edited(self, record: SourceItem) -> bool:
         """Return whether the item is of a flow that has another branch than before."""

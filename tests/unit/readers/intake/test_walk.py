@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vicw_readers.intake.source_file import ImportOptions
+from vicw_readers.intake.source_file import ImportOptions, SourceFile
 from vicw_readers.intake.text_decoder import MAX_TEXT_BYTES
 from vicw_readers.paths import read_paths
 from vicw_readers.records import Refused, Skipped, SourceItem
@@ -122,6 +122,27 @@ def test_unreadable_text_is_refused_with_its_line(folder: Path, data: bytes, lin
     (refused,) = read_paths([path])
     assert isinstance(refused, Refused)
     assert (refused.path, refused.line, refused.reason) == (str(path), line, reason)
+
+
+def test_another_encoding_is_read_if_the_file_or_the_user_names_it(folder: Path) -> None:
+    latin = "# -*- coding: latin-1 -*-\nname = 'Jørn'\n".encode("latin-1")
+    (named,) = read_paths([write(folder / "a.py", latin)])
+    assert isinstance(named, SourceItem)
+    assert "Jørn" in named.item.text
+    path = write(folder / "b.txt", "Malmö".encode("cp1252"))
+    (refused,) = read_paths([path])
+    assert isinstance(refused, Refused)
+    assert "--encoding" in refused.fix
+    (said,) = read_paths([path], ImportOptions(encoding="cp1252"))
+    assert isinstance(said, SourceItem)
+    assert said.item.text == "Malmö"
+    (still,) = read_paths([write(folder / "c.txt", "Malmö")], ImportOptions(encoding="cp1252"))
+    assert isinstance(still, SourceItem)
+    assert still.item.text == "Malmö", "what is UTF-8 stays so"
+    assert list(SourceFile(path, "b.txt", "c", ImportOptions(encoding="cp1252")).lines()) == ["Malmö"]
+    (wrong,) = read_paths([path], ImportOptions(encoding="utf-7"))
+    assert isinstance(wrong, Refused)
+    assert "neither" in wrong.reason
 
 
 def test_large_special_and_missing_files_are_refused(folder: Path) -> None:

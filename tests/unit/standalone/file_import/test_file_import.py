@@ -131,6 +131,15 @@ def test_import_stores_a_folder_and_summarises_it(
     assert all(total in {None, 3} for _, total in told)
 
 
+def test_an_id_again_is_refused_only_if_it_says_something_else(
+    run: Callable[..., Summary], server: FakeServer, tmp_path: Path
+) -> None:
+    same, other = {"id": "1", "text": "a"}, {"id": "1", "text": "b"}
+    summary = run(jsonl(tmp_path / "x.jsonl", same, same, other))
+    assert [item["text"] for _, _, items in server.log for item in items] == ["a"]
+    assert [one.line for one in summary.refused] == [3]
+
+
 def test_batches_are_bounded_and_keep_the_order_of_a_flow(
     run: Callable[..., Summary], server: FakeServer, tmp_path: Path
 ) -> None:
