@@ -78,9 +78,9 @@ _METHODS = {"get", "put", "post", "delete", "patch", "head", "options"}
 
 def endpoints(url: str) -> set[str]:
     """Return all endpoints that the server's OpenAPI tells of, and ``/mcp`` if the server has it."""
-    document = httpx.get(f"{url}/openapi.json", trust_env=False).raise_for_status().json()
+    document = httpx.get(f"{url}/openapi.json", timeout=60, trust_env=False).raise_for_status().json()
     told = {f"{m.upper()} {path}" for path, methods in document["paths"].items() for m in methods.keys() & _METHODS}
-    has_mcp = httpx.post(f"{url}/mcp", trust_env=False).status_code != _NOT_FOUND
+    has_mcp = httpx.post(f"{url}/mcp", timeout=60, trust_env=False).status_code != _NOT_FOUND
     return told | ({MCP} if has_mcp else set())
 
 
@@ -260,6 +260,9 @@ class Intruder:
         assert self.tenant.call(JOB, self._jobs[-1]).status_code == 200
         answer = self.tenant.call(RETRIEVE, body={"query": "harbour", "context": "home"})
         assert [result["id"] for result in answer.raise_for_status().json()["results"]] == ["a"]
+        tool = {"name": "recall", "arguments": {"query": "harbour", "context": "home"}}
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": tool}
+        assert "somebody else" in self.tenant.call(MCP, body=call).raise_for_status().text, "its own it finds"
 
     def does(self, endpoint: str, **request: Any) -> None:
         for server in range(len(self.tenant.urls[endpoint])):

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 _REMEMBERED_MOMENTS = 50_000
@@ -91,6 +92,7 @@ class MomentIds:
         return f"{self._prefix}:{key[0]}:{digest_of(key[1], 8)}:{count}"
 
 
+@lru_cache(maxsize=1024)
 def digest_of(text: str, digits: int = 12) -> str:
     """Return the start of a digest in hex digits."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:digits]

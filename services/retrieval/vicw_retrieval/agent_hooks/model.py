@@ -47,7 +47,7 @@ class HookQuery(Message):
     """The parameters of an agent's endpoint."""
 
     context: Id | None = Field(
-        None, description="The project; default: the name of the git checkout around the agent's folder"
+        None, description="The project; default: that of the agent's folder, if this server may look at it"
     )
 
 

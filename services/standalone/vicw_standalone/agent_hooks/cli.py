@@ -41,7 +41,10 @@ def connect(
     agent: _Agent,
     project: _Project = False,
     context: Annotated[
-        str | None, typer.Option(help="Context of all sessions. \\[default: the name of the git checkout]")
+        str | None,
+        typer.Option(
+            help="Context of all sessions. \\[default: VICW_CONTEXT, or the name of the Git checkout or folder]"
+        ),
     ] = None,
     url: Annotated[
         str | None,
@@ -55,15 +58,12 @@ def connect(
     dry_run: _Dry = False,
 ) -> None:
     """Connect a coding agent: write its hooks, its MCP server and a skill, once you have seen what changes."""
-    from vicw_standalone.cli.root_group import COMMANDS
-
     connection = AgentConnection(
         program=_running_program(),
         project=Path.cwd() if project else None,
         context=context,
         url=url,
         captures=capture,
-        mcp="mcp" in COMMANDS,
     )
     _apply(plan_connect(agent, connection), yes=yes, dry_run=dry_run)
 

@@ -51,7 +51,11 @@ def run(arguments: Sequence[str]) -> None:
 
     parser = ArgumentParser("vicw hook", description="Answer a hook of a coding agent: its event is on standard input.")
     parser.add_argument("agent", choices=AGENTS)
-    parser.add_argument("--context", default=os.environ.get("VICW_CONTEXT"), help="default: the git checkout's name")
+    parser.add_argument(
+        "--context",
+        default=os.environ.get("VICW_CONTEXT"),
+        help="default: the name of the Git checkout, or of the folder",
+    )
     parser.add_argument("--url", help="address of the server")
     parser.add_argument("--no-capture", action="store_true", help="recall only: store nothing of the session")
     parser.add_argument("--seconds", type=float, default=RECALL_SECONDS, help="longest time of a recall (%(default)s)")
@@ -88,7 +92,7 @@ def answer_event(
     server = _Server(url)
     context = context or folder_context(folder)
     if not context:
-        raise _NoAnswerError("the folder has no name; use --context")
+        raise _NoAnswerError("the folder is no project; name a context with --context or VICW_CONTEXT")
     if server.is_local or name in RECALLING:
         sent = {field: event[field] for field in _FIELDS if event.get(field) is not None}
         if not server.is_local:

@@ -58,6 +58,13 @@ class ServerFinder:
         until, has_ended = time.monotonic() + _START_SECONDS, False
         while time.monotonic() < until:
             if (address := recorded_address()) is not None:
+                if server.poll() is None:
+                    print(
+                        f"vicw mcp: started `vicw serve` at {address}, which goes on when the agent ends. "
+                        f"`kill {server.pid}` stops it; its log is {log_path}",
+                        file=sys.stderr,
+                        flush=True,
+                    )
                 return address
             if server.poll() is not None and not has_ended:
                 has_ended, until = True, time.monotonic() + _OTHER_SECONDS

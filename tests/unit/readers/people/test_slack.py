@@ -122,6 +122,11 @@ def test_the_zip_and_its_folder_say_the_same(tmp_path: Path) -> None:
     assert not any(isinstance(one, Refused) for one in (*packed, *unpacked))
 
 
+def test_a_list_of_users_alone_is_none_of_slacks(tmp_path: Path) -> None:
+    (tmp_path / "users.json").write_text(json.dumps(USERS))
+    assert not any(isinstance(one, Skipped) for one in read_paths([tmp_path]))
+
+
 def test_a_cut_day_is_refused_and_the_rest_read(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         for name, value in files().items():

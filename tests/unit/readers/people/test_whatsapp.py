@@ -143,6 +143,7 @@ def test_the_chats_name_is_in_the_files(name: str, title: str | None) -> None:
     "log",
     [
         "[2024-01-15 10:00:00] production.ERROR: no route\n[2024-01-15 10:00:01] production.INFO: retry\n",
+        "[2024-01-15 10:00:00] hook.INFO: WhatsApp: 3 messages omitted\n",
         "2024-01-15 10:00:00 - root: started\n2024-01-15 10:00:01 - root: stopped\n",
         "Dear all,\n13/10/2025, 10:00 - Ida: pasted\n",
     ],
@@ -162,6 +163,11 @@ def test_the_zip_under_any_name_gives_the_same_personal_items(tmp_path: Path) ->
     assert len(first) == 6
     assert {(one.sensitivity.value, one.about) for one in first} == {("personal", ("Ida",))}
     assert {one.flow_id for one in first} == {"whatsapp:Rowing"}
+
+
+def test_a_chat_with_another_suffix_is_one(tmp_path: Path) -> None:
+    (tmp_path / "chat.log").write_text(ANDROID)
+    assert len(items(tmp_path / "chat.log")) == 7
 
 
 def test_an_assumption_is_reported(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from vicw_readers.people.slack.directory import SlackDirectory
 
 _LISTS = {"users.json": "people", **dict.fromkeys(CHANNEL_LISTS, "channels")}
+_OWN_KEYS = {"profile", "team_id", "members", "created", "name"}
 _MAX_BYTES = 64 * 1024 * 1024
 """A file has the messages of a channel and day; a list of people or channels is as large at most."""
 
@@ -34,7 +35,10 @@ class SlackReader:
     def recognises(self, start: FileStart) -> bool:
         """Return whether a JSON list has messages with Slack's time stamps, or is one of an export's lists."""
         if start.base in _LISTS:
-            return start.head.lstrip()[:1] == b"[" and (start.has_beside("users.json") or not start.objects)
+            others = CHANNEL_LISTS if start.base == "users.json" else ("users.json",)
+            is_list = start.head.lstrip()[:1] == b"[" and all("id" in one for one in start.objects)
+            is_own = not start.objects or any(one.keys() & _OWN_KEYS for one in start.objects)
+            return is_list and is_own and any(map(start.has_beside, others))
         return any(_is_message(one) for one in start.objects[:20])
 
     def read(self, source: SourceFile) -> Iterator[Record]:

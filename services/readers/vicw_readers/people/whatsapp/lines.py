@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from vicw_readers.people.whatsapp.dates import WrittenTime
 from vicw_readers.people.whatsapp.locales import DAY_HALVES
-from vicw_readers.people.whatsapp.phrases import names_an_act, unmarked
+from vicw_readers.people.whatsapp.phrases import is_sealed, names_an_act, unmarked
 
 MAX_MESSAGE_CHARS = 1_000_000
 _SHOWN_LINES = 60
@@ -74,7 +74,7 @@ def looks_like_whatsapp(lines: list[str], *, is_named_so: bool) -> bool:
         return True
     if not any(_SPEAKER.match(line, match.end()) for line, match in _headed(lines, FORMS[form])):
         return False
-    is_marked = any("\u200e" in line or "WhatsApp" in line or " omitted" in line for line in lines)
+    is_marked = any("\u200e" in line or "<Media omitted>" in line or is_sealed(line) for line in lines)
     return is_marked or all(len(head["first"]) < 3 and head["separator"] != "-" for head in heads)
 
 

@@ -117,7 +117,7 @@ _MARKS = dict.fromkeys(map(ord, "\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202
 
 def unmarked(text: str) -> str:
     """Return ``text`` without the marks of direction that phones put around names and phrases."""
-    return text.translate(_MARKS)
+    return text if text.isascii() else text.translate(_MARKS)
 
 
 def is_deleted(text: str) -> bool:

@@ -26,7 +26,7 @@ class WhatsAppReader:
         """Return whether the first line begins a message in the form of either phone."""
         from vicw_readers.people.whatsapp.lines import looks_like_whatsapp
 
-        if not start.text or start.suffix not in {".txt", ""}:
+        if not start.text:
             return False
         lines = list(start.lines[:_SHOWN_LINES])
         is_named_so = start.base == "_chat.txt" or "whatsapp" in start.name.casefold()
