@@ -246,6 +246,10 @@ class AsyncVicwClient:
         """Have events sent to an address; see `VicwClient.create_webhook`."""
         return await self._run(_protocol.create_webhook({"url": url, "kinds": tuple(kinds)}, self._retrieve_base))
 
+    async def rotate_webhook(self, webhook: str, **fields: Any) -> MadeWebhook:
+        """Give a webhook a new secret; see `VicwClient.rotate_webhook`."""
+        return await self._run(_protocol.rotate_webhook(webhook, fields, self._retrieve_base))
+
     async def delete_webhook(self, webhook: str) -> None:
         """Remove a webhook; see `VicwClient.delete_webhook`."""
         await self._run(_protocol.delete_webhook(webhook, self._retrieve_base))

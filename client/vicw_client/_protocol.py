@@ -49,7 +49,15 @@ from vicw_shared.wire.sleep import CheckState, SleepQuery, SleepState, SleepStep
 from vicw_shared.wire.stats import StatsQuery, StoreStats
 from vicw_shared.wire.supersede import SupersedeRequest, SupersedeResponse
 from vicw_shared.wire.timeline import TimelineQuery
-from vicw_shared.wire.webhooks import DeadMessages, MadeWebhook, NewWebhook, Replayed, WebhookList, WebhookReplay
+from vicw_shared.wire.webhooks import (
+    DeadMessages,
+    MadeWebhook,
+    NewSecret,
+    NewWebhook,
+    Replayed,
+    WebhookList,
+    WebhookReplay,
+)
 
 _POLL_FIRST_SECONDS = 0.1
 _POLL_LONGEST_SECONDS = 2.0
@@ -288,6 +296,12 @@ def webhooks(retry: Retry, base: str) -> Steps[WebhookList]:
 def create_webhook(fields: dict[str, Any], base: str) -> Steps[MadeWebhook]:
     """Make a webhook. Not tried again: if the first answer was lost, that would be a second one."""
     send = Send("POST", f"{base}/webhooks", body_of(NewWebhook, None, fields), JSON)
+    return parse(MadeWebhook, (yield from exchange(send, Retry(attempts=1))))
+
+
+def rotate_webhook(webhook: str, fields: dict[str, Any], base: str) -> Steps[MadeWebhook]:
+    """Request a new secret. Not tried again: if the first answer was lost, the old secret would end at once."""
+    send = Send("POST", f"{base}/webhooks/{quote(webhook, safe='')}/secret", body_of(NewSecret, None, fields), JSON)
     return parse(MadeWebhook, (yield from exchange(send, Retry(attempts=1))))
 
 

@@ -309,6 +309,13 @@ class VicwClient:
         """
         return self._run(_protocol.create_webhook({"url": url, "kinds": tuple(kinds)}, self._retrieve_base))
 
+    def rotate_webhook(self, webhook: str, **fields: Any) -> MadeWebhook:
+        """Give a webhook a new secret, which is in this answer alone; the old one signs as well for ``overlap_hours``.
+
+        Raises NotFoundError.
+        """
+        return self._run(_protocol.rotate_webhook(webhook, fields, self._retrieve_base))
+
     def delete_webhook(self, webhook: str) -> None:
         """Remove a webhook by its id, with what waits for it. Raises NotFoundError."""
         self._run(_protocol.delete_webhook(webhook, self._retrieve_base))

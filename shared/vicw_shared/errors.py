@@ -125,6 +125,8 @@ class UnauthorizedError(FixableError):
     slug = "unauthorized"
     status = 401
     title = "A key is needed"
+    challenge = "Bearer"
+    """The header ``WWW-Authenticate``."""
 
 
 class ForbiddenError(FixableError):
@@ -133,6 +135,8 @@ class ForbiddenError(FixableError):
     slug = "forbidden"
     status = 403
     title = "The key does not allow this"
+    challenge: str | None = None
+    """The header ``WWW-Authenticate``; None: there is none."""
 
 
 class ForeignHostError(FixableError):

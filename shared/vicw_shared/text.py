@@ -125,7 +125,7 @@ def flaw(text: str) -> str | None:
 
 def visible(text: str) -> bool:
     """Return whether ``text`` has anything but white space, control and format characters."""
-    return any(not ch.isspace() and unicodedata.category(ch) not in {"Cc", "Cf"} for ch in text)
+    return text[:1].isalnum() or any(not ch.isspace() and unicodedata.category(ch) not in {"Cc", "Cf"} for ch in text)
 
 
 def lines_of(text: str) -> list[str]:

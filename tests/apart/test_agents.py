@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import httpx
 import pytest
 from mcp import Client, StdioServerParameters
 
 from apart.conftest import Engines
 from support.clients.mcp_client import MODES, Mode, connect, refused, succeeded
+from support.fakes.token_issuer import AUDIENCE, token_issuer
 from support.processes.platform import Platform, bearer
 from support.processes.server import VICW
 
@@ -55,3 +57,31 @@ async def test_the_callers_key_decides_at_both_services(engines: Engines, tmp_pa
             )
     finally:
         platform.close()
+
+
+async def test_a_token_of_an_issuer_is_taken_by_both_services(
+    engines: Engines, tmp_path: Path, models_dir: Path
+) -> None:
+    platform = Platform(
+        tmp_path, models_dir, engines.neo4j.server, engines.qdrant.server, engines.redis.server, deployed=True
+    )
+    with token_issuer() as issuer:
+        platform.variables |= {
+            "VICW_OIDC_ISSUER": issuer.url,
+            "VICW_OIDC_AUDIENCE": AUDIENCE,
+            "VICW_OIDC_TENANT_CLAIM": "org",
+        }
+        try:
+            platform.start()
+            url = f"{platform.retrieval.url}/mcp/Harbour"
+            async with connect(url, headers=bearer(issuer.token(org="acme"))) as agent:
+                assert "Remembered: b1" in await succeeded(agent, "remember", text="The buoy is red.", id="b1")
+                assert "> The buoy is red." in await succeeded(agent, "recall", query="Which colour has the buoy?")
+            async with connect(url, headers=bearer(issuer.token(org="other"))) as agent:
+                assert "Nothing is remembered" in await succeeded(agent, "recall", query="Which colour has the buoy?")
+            async with httpx.AsyncClient(trust_env=False) as http:
+                for service in (platform.retrieval, platform.ingest):
+                    found = await http.get(f"{service.url}/.well-known/oauth-protected-resource")
+                    assert found.json()["authorization_servers"] == [issuer.url]
+        finally:
+            platform.close()

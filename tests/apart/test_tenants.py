@@ -18,6 +18,7 @@ from support.api.tenant_isolation import (
     JOB,
     KEYS,
     KNOWLEDGE,
+    OF_AGENTS,
     PATCH,
     PATCH_BY_ID,
     PATIENT,
@@ -52,6 +53,7 @@ READ = {
     SLEEP,
     CHECK,
     *GRAPH,
+    *OF_AGENTS,
     *WEBHOOKS,
 }
 """The endpoints of the retrieval service."""
@@ -60,11 +62,10 @@ pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
 
 
 def test_tenants_are_isolated_on_every_endpoint(platform: Platform) -> None:
-    closed = {
-        name: platform.add(f"closed-{name}", f"vicw_{name}", VICW_HOST="0.0.0.0", **PATIENT).start()
-        for name in ("ingest", "retrieval")
-    }
-    ingest, retrieval = (closed[name].url for name in ("ingest", "retrieval"))
+    variables = {"VICW_HOST": "0.0.0.0", **PATIENT}
+    ingest = platform.add("closed-ingest", "vicw_ingest", **variables).start().url
+    variables["VICW_MCP_INGEST_URL"] = ingest
+    retrieval = platform.add("closed-retrieval", "vicw_retrieval", **variables).start().url
     written = {INGEST, JOB, RETRACT, SUPERSEDE, PATCH, PATCH_BY_ID, KNOWLEDGE, *ERASURE, *IDENTITY, *KEYS, UNDO}
     assert endpoints(ingest) == {*written, *PROBES}, "a new endpoint is tried by two tenants, too"
     assert endpoints(retrieval) == {*READ, *PROBES}, "a new endpoint is tried by two tenants, too"

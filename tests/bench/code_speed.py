@@ -14,8 +14,8 @@ CHARACTERS = 200_000
 _LOAD = """
 import time, tree_sitter
 from pathlib import Path
-from vicw_ingest.extraction.code import code_analysis as reading
-from vicw_ingest.extraction.code import languages
+from vicw_core.code import code_analysis as reading
+from vicw_core.code import languages
 def resident():
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 2**20
 before, start = resident(), time.monotonic()
@@ -26,9 +26,9 @@ print(time.monotonic() - start, resident() - before)
 
 def main() -> None:
     """Print a line for each language: MB/s (2 ** 20 bytes), ms and MB of loading, each in a new process."""
-    from unit.ingest.extraction.code.test_languages import CASES
-    from vicw_ingest.extraction.code.code_analysis import analyse_in_process
-    from vicw_ingest.extraction.code.model import Bounds
+    from unit.core.code.test_languages import CASES
+    from vicw_core.code.code_analysis import analyse_in_process
+    from vicw_core.code.model import Bounds
 
     bounds = Bounds(symbols=10**6, imports=10**6, calls=10**6, seconds=600)
     print("language    MB/s  load ms  load MB")

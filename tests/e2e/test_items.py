@@ -170,7 +170,25 @@ def test_contexts_are_counted_without_what_a_viewer_may_not_see(http: httpx.Clie
     times = {"first": "2026-01-01T10:00:00Z", "last": "2026-01-12T10:00:00Z"}
     assert summary(viewer="Ben") == {**shown, **times}
     assert summary()["items"] == 13
-    assert http.get("/contexts", params={"after": CONTEXT, "prefix": CONTEXT}).json() == {"contexts": [], "next": None}
+
+
+def test_contexts_come_in_pages_whose_places_belong_to_the_question(http: httpx.Client) -> None:
+    for number in range(3):
+        body = {"context": f"paged {number}", "items": [{"text": f"The quay is {number} fathoms deep."}]}
+        http.post("/ingest", json=body).raise_for_status()
+    seen: list[str] = []
+    page: dict[str, Any] = {"next": None}
+    while not seen or page["next"] is not None:
+        place = {"after": page["next"]} if seen else {}
+        page = http.get("/contexts", params={"prefix": "paged", "limit": 1, **place}).raise_for_status().json()
+        seen += [one["context"] for one in page["contexts"]]
+        if len(seen) == 1:
+            first = page["next"]
+    assert seen == ["paged 0", "paged 1", "paged 2"]
+    for other in ({}, {"prefix": "page"}, {"prefix": "paged", "viewer": "Ana"}):
+        answer = http.get("/contexts", params={**other, "after": first})
+        assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "after")
+        assert "belongs to another request" in answer.json()["errors"][0]["problem"]
 
 
 def stats(http: httpx.Client, **params: Any) -> dict[str, Any]:

@@ -64,6 +64,13 @@ def test_a_wrong_filter_is_an_error_that_names_it(server: Server, text: str, pro
     assert (refused.returncode != 0, problem in refused.stderr) == (True, True), refused.stderr
 
 
+def test_a_context_is_named_by_either_way(server: Server, uids: list[str]) -> None:
+    listed = vicw(server, "items", "list", CONTEXT).stdout
+    assert listed == vicw(server, "items", "list", "--context", CONTEXT).stdout != ""
+    assert vicw(server, "items", "list", CONTEXT, "--context", CONTEXT).stdout == listed
+    assert vicw(server, "items", "list", CONTEXT, "--context", "another").returncode == 2
+
+
 def test_an_item_is_shown_changed_and_retracted(server: Server, uids: list[str]) -> None:
     shown = vicw(server, "items", "show", "bed/1#a", "--context", CONTEXT)
     assert '{"bed": 1}' in shown.stdout and "beetroot." in shown.stdout and "Ida" in shown.stdout
@@ -208,7 +215,16 @@ def completed(server: Server, shell: str, *words: str, url: str | None = None) -
 
 def test_a_shell_completes_names_of_contexts(server: Server, http: httpx.Client, uids: list[str]) -> None:
     http.post("/ingest", json={"context": "Back yard's", "items": [{"text": "Nettles."}]}).raise_for_status()
-    for command in (("retrieve", "q", "--context"), ("timeline",), ("items", "show", "x", "--context"), ("contexts",)):
+    for command in (
+        ("retrieve", "q", "--context"),
+        ("timeline",),
+        ("items", "show", "x", "--context"),
+        ("items", "supersede", "x", "y", "--context"),
+        ("contexts",),
+        ("export", "--to", "x", "--context"),
+        ("forget", "context"),
+        ("forget", "item", "x", "--context"),
+    ):
         assert completed(server, "bash", *command, "Allot") == ("Allotment", "")
     assert completed(server, "bash", "timeline", r"Back\ y") == (r"Back\ yard\'s", "")
     assert completed(server, "fish", "timeline", "Back") == ("Back yard's", "")

@@ -13,7 +13,7 @@ _PATH = re.compile(r"`((?:[\w.-]+/)+[\w.-]*|[\w-]+\.(?:py|yml))`")
 _SHARED = [f"shared/vicw_{role}" for role in ("shared", "core", "stores", "runtime")]
 _BASES = ["", "shared", *_SHARED, "client"] + [
     f"services/{name}{package}"
-    for name in ("ingest", "retrieval", "sleep", "embedding", "english", "standalone", "bench")
+    for name in ("ingest", "retrieval", "sleep", "embedding", "english", "readers", "standalone", "bench")
     for package in ("", f"/vicw_{name}")
 ]
 """A path may begin at the top, or inside the package that the text is about."""

@@ -27,6 +27,7 @@ def create_ingest_app(wiring: IngestWiring) -> FastAPI:
         "and proof.",
         version=version("vicw"),
         server=wiring.settings.server,
+        oidc=wiring.settings.oidc,
         limits=wiring.settings.limits,
         optional={"queue": wiring.queue.probe},  # workers poll by themselves, and a waiting request needs no queue
     )

@@ -12,6 +12,7 @@ from vicw_shared.settings import (
     LlmSettings,
     LogSettings,
     MetricsSettings,
+    OidcSettings,
     RedisSettings,
     ServerSettings,
     SleepSettings,
@@ -37,6 +38,7 @@ class IngestServiceSettings:
     log: LogSettings
     metrics: MetricsSettings
     traces: TraceSettings
+    oidc: OidcSettings
 
     @classmethod
     def read(cls) -> IngestServiceSettings:
@@ -55,4 +57,5 @@ class IngestServiceSettings:
                 LogSettings(),
                 MetricsSettings(),
                 TraceSettings(),
+                OidcSettings(),
             )

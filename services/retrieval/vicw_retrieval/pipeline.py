@@ -14,8 +14,7 @@ from dataclasses import replace
 import structlog
 from prometheus_client import Counter, Histogram
 
-from vicw_core.filters.compiler import compile_filter
-from vicw_core.filters.plain import plain_conditions
+from vicw_core.filters.plain import all_conditions
 from vicw_core.language.times.date_order import shown_order
 from vicw_retrieval.access.scope import scope_of
 from vicw_retrieval.access.viewer_identity import with_viewer_identities
@@ -43,7 +42,6 @@ from vicw_retrieval.temporal.query_analyzer import TimeAnalysis, analyse_time
 from vicw_shared.clock import in_zone, now
 from vicw_shared.errors import OverloadedError, UnavailableError
 from vicw_shared.ports import Audience, Scope
-from vicw_shared.ports.item_filter import AllOf, ItemCondition
 from vicw_shared.settings import LimitSettings
 from vicw_shared.settings.concerns import DAY_FIRST
 from vicw_shared.wire.answer_format import PENDING_LINE
@@ -69,7 +67,8 @@ async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts)
     _check(request, ports.limits)
     page = Page.of(request, tenant, ports.limits)
     request = page.request(request)
-    scope = replace(scope_of(request, tenant, now()), condition=_condition(request, ports.limits), without=page.shown)
+    condition = all_conditions(request, ports.limits, "", metadata=request.metadata, chosen=request.filter)
+    scope = replace(scope_of(request, tenant, now()), condition=condition, without=page.shown)
     initial_ports, ports = ports, _ports_of(request, ports)
     if not ports.outage.is_open():
         try:
@@ -112,15 +111,6 @@ def _ports_of(request: RetrieveRequest, ports: RetrievalPorts, deadline: Deadlin
     vectors = bounded(ports.vectors, "vectors", deadline, settings.channel_ms)
     outbox = bounded(ports.outbox, "graph", deadline, settings.graph_ms) if ports.outbox is not None else None
     return replace(ports, graph=graph, words=words, vectors=vectors, outbox=outbox, deadline=deadline)
-
-
-def _condition(request: RetrieveRequest, limits: LimitSettings) -> ItemCondition | None:
-    """Return what an item has to pass: the conditions of the request itself, and its filter; None without any."""
-    plain = plain_conditions(request, limits, "", metadata=request.metadata)
-    chosen = compile_filter(request.filter, limits) if request.filter is not None else None
-    if plain is None or chosen is None:
-        return plain or chosen
-    return AllOf((plain, chosen))
 
 
 def _is_time_travel(request: RetrieveRequest) -> bool:

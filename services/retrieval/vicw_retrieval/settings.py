@@ -11,9 +11,11 @@ from vicw_shared.settings import (
     ConsolidationSettings,
     DreamSettings,
     EvictionSettings,
+    HookSettings,
     LimitSettings,
     LogSettings,
     McpSettings,
+    OidcSettings,
     RerankSettings,
     ResolveSettings,
     RetrievalSettings,
@@ -41,6 +43,8 @@ class RetrievalServiceSettings:
     resolve: ResolveSettings
     mcp: McpSettings
     webhooks: WebhookSettings
+    oidc: OidcSettings
+    hooks: HookSettings
 
     @classmethod
     def read(cls) -> RetrievalServiceSettings:
@@ -60,6 +64,8 @@ class RetrievalServiceSettings:
                 ResolveSettings(),
                 McpSettings(),
                 WebhookSettings(),
+                OidcSettings(),
+                HookSettings(),
             )
         schedules(settings, now())
         return settings

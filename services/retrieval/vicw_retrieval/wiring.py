@@ -75,7 +75,7 @@ class RetrievalWiring(PlatformWiring):
     @property
     def webhooks(self) -> WebhookPorts:
         """What makes and lists webhooks."""
-        return WebhookPorts(self.engines.graph.webhooks, self._receiver, self.settings.webhooks)
+        return WebhookPorts(self.engines.graph, self._receiver, self.settings.webhooks)
 
     @property
     def upkeep(self) -> UpkeepPorts:

@@ -12,21 +12,23 @@ from fastapi import Depends, FastAPI
 from vicw_embedding.process.supervisor import EmbeddingProcess
 from vicw_ingest.api import create_router as ingest_router
 from vicw_ingest.mcp.writer import IngestWriter
+from vicw_retrieval.agent_hooks.api import create_hooks_router
+from vicw_retrieval.agent_hooks.service import HookPorts
 from vicw_retrieval.api import create_router as retrieval_router
 from vicw_retrieval.mcp.reader import RetrievalReader
 from vicw_retrieval.webhooks.api import create_webhooks_router
 from vicw_runtime.browser_guard import BrowserGuard
-from vicw_runtime.http import KeyGate, create_app
+from vicw_runtime.http import Caller, KeyGate, create_app
 from vicw_runtime.http.serve import serve_while_opening
 from vicw_runtime.keys.router import create_keys_router
 from vicw_runtime.mcp.endpoint import McpEndpoint
 from vicw_runtime.mcp.port import McpPorts
+from vicw_runtime.oidc.metadata import add_metadata
+from vicw_runtime.oidc.token_verifier import TokenVerifier
 from vicw_runtime.upkeep.router import create_undo_router, create_upkeep_router
 from vicw_shared.errors import UnavailableError
 from vicw_shared.wire.host_names import is_loopback
-from vicw_standalone.agent_hooks.api import create_hooks_router
-from vicw_standalone.agent_hooks.service import HookPorts
-from vicw_standalone.agent_hooks.sessions import Sessions
+from vicw_standalone.agent_hooks.local_files import LocalAgentFiles
 from vicw_standalone.lifecycle.start import Probes, Start
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.wiring import Standalone
@@ -64,11 +66,13 @@ def create_starting_app(standalone: Standalone) -> tuple[FastAPI, Callable[[], N
 
     server = standalone.settings.server
     probes = Probes(standalone)
+    tokens = TokenVerifier.of(standalone.settings.oidc, server.tenant)
     gate = KeyGate(
         lambda: standalone.keys,
         required=not is_loopback(server.host),
         tenant=server.tenant,
         owner_token=lambda: standalone.owner_token,
+        tokens=tokens,
     )
 
     async def probe_embedding() -> None:
@@ -87,17 +91,25 @@ def create_starting_app(standalone: Standalone) -> tuple[FastAPI, Callable[[], N
             "vectors": probes.vectors,
         },
         lifespan=lifespan,
+        optional={"issuer": tokens.probe} if tokens is not None else None,
         guard=BrowserGuard.of(server),
         gate=gate,
         describe=standalone.describe,
         more_metrics=standalone.embedding_metrics,
     )
 
+    if tokens is not None:
+        add_metadata(app, tokens.settings)
+        closing.push_async_callback(tokens.close)
+
+    def open_writer(caller: Caller, _: str | None) -> IngestWriter:
+        return IngestWriter(standalone.ingest_ports(), caller.tenant, caller.key)
+
     opened = [Depends(standalone.gate.wait)]
     app.include_router(ingest_router(standalone.ingest_ports, gate), dependencies=opened)
     app.include_router(retrieval_router(standalone.retrieval_ports, gate), dependencies=opened)
     app.include_router(create_webhooks_router(standalone.webhooks, gate), dependencies=opened)
-    app.include_router(create_hooks_router(_hook_ports(standalone), gate), dependencies=opened)
+    app.include_router(create_hooks_router(_hook_ports(standalone), open_writer, gate), dependencies=opened)
     app.include_router(create_keys_router(lambda: standalone.keys, gate), dependencies=opened)
     app.include_router(create_upkeep_router(standalone.upkeep, gate), dependencies=opened)
     app.include_router(create_undo_router(standalone.undo, gate), dependencies=opened)
@@ -105,7 +117,7 @@ def create_starting_app(standalone: Standalone) -> tuple[FastAPI, Callable[[], N
     mcp = McpEndpoint(
         McpPorts(
             lambda caller: RetrievalReader(standalone.retrieval_ports(), caller.tenant),
-            lambda caller, _: IngestWriter(standalone.ingest_ports(), caller.tenant, caller.key),
+            open_writer,
         ),
         gate,
         standalone.settings.limits.body_bytes,
@@ -135,13 +147,8 @@ def create_starting_app(standalone: Standalone) -> tuple[FastAPI, Callable[[], N
 
 def _hook_ports(standalone: Standalone) -> HookPorts:
     settings = standalone.settings.hooks
-    return HookPorts(
-        standalone.retrieval_ports,
-        standalone.ingest_ports,
-        settings,
-        Sessions(settings.sessions),
-        is_local=is_loopback(standalone.settings.server.host),
-    )
+    files = LocalAgentFiles(settings) if is_loopback(standalone.settings.server.host) else None
+    return HookPorts(standalone.retrieval_ports, settings, files)
 
 
 async def serve(settings: StandaloneSettings, listener: socket.socket, process: EmbeddingProcess | None) -> None:

@@ -17,6 +17,7 @@ from vicw_shared.settings import (
     LlmSettings,
     LogSettings,
     MirrorSettings,
+    OidcSettings,
     RerankSettings,
     ResolveSettings,
     RetrievalSettings,
@@ -54,6 +55,7 @@ class StandaloneSettings:
     resolve: ResolveSettings = field(default_factory=ResolveSettings)
     webhooks: WebhookSettings = field(default_factory=WebhookSettings)
     hooks: HookSettings = field(default_factory=HookSettings)
+    oidc: OidcSettings = field(default_factory=OidcSettings)
 
     @classmethod
     def read(cls) -> StandaloneSettings:
@@ -77,6 +79,7 @@ class StandaloneSettings:
             ResolveSettings(),
             WebhookSettings(),
             HookSettings(),
+            OidcSettings(),
         )
 
     @property

@@ -258,7 +258,7 @@ class Standalone:
     def webhooks(self) -> WebhookPorts:
         """Return what makes and lists webhooks. Raises UnavailableError until the stores are open."""
         self.gate.require()
-        return WebhookPorts(self.graph.webhooks, self._receiver, self.settings.webhooks)
+        return WebhookPorts(self.graph, self._receiver, self.settings.webhooks)
 
     async def probe_embedder(self) -> None:
         """Raise if the embedder does not answer, or still loads its model."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vicw_core.filters.compiler import compile_filter
-from vicw_shared.ports.item_filter import ItemCondition
+from vicw_shared.ports.item_filter import AllOf, ItemCondition
 from vicw_shared.settings import LimitSettings
 from vicw_shared.wire.filters import METADATA, Filter, ValueMatch
 from vicw_shared.wire.plain_conditions import PlainConditions
@@ -14,7 +14,7 @@ from vicw_shared.wire.plain_conditions import PlainConditions
 _NAMES = ("label", "subtype", "speaker", "user", "flow", "source")
 
 
-def plain_conditions(
+def all_conditions(
     request: PlainConditions,
     limits: LimitSettings,
     field: str,
@@ -22,10 +22,11 @@ def plain_conditions(
     domain: str | None = None,
     tags: Sequence[str] = (),
     metadata: Mapping[str, ValueMatch] | None = None,
+    chosen: Filter | None = None,
 ) -> ItemCondition | None:
-    """Return the conditions that stand in a request itself, of which all must hold; None without any.
+    """Return the conditions that stand in a request itself, and those of its filter ``chosen``; None without any.
 
-    ``field`` is where they stand, "" for the request itself. Raises as ``compile_filter``.
+    All must hold. ``field`` is where the former stand, "" for the request itself. Raises as ``compile_filter``.
     """
     sent: dict[str, Any] = {name: getattr(request, name) for name in _NAMES} | {"domain": domain}
     sent |= {f"{METADATA}{key}": match for key, match in (metadata or {}).items()}
@@ -33,4 +34,6 @@ def plain_conditions(
     window = {"gte": request.since, "lt": request.until}
     sent["told"] = {name: at for name, at in window.items() if at is not None} or None
     sent = {name: value for name, value in sent.items() if value is not None}
-    return compile_filter(Filter.model_validate(sent), limits, field) if sent else None
+    plain = compile_filter(Filter.model_validate(sent), limits, field) if sent else None
+    filtered = compile_filter(chosen, limits) if chosen is not None else None
+    return plain or filtered if plain is None or filtered is None else AllOf((plain, filtered))

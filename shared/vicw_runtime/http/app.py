@@ -47,7 +47,7 @@ def create_app(
 
     ``probes`` check the dependencies that the service needs to answer, ``optional`` those it can do without:
     ``/readyz`` names both. ``describe`` returns further facts about a tenant when the service is ready (None: about all
-    tenants, for a caller with the right ``admin``). ``gate`` guards these facts, and the metrics. ``guard`` refuses
+    tenants, for a caller who needs no key). ``gate`` guards these facts, and the metrics. ``guard`` refuses
     what browsers send for other sites; None: no browser reaches the server. ``more_metrics`` returns the metrics of a
     process behind this one, in Prometheus' text format, under other names than this one's.
     """
@@ -90,7 +90,7 @@ def create_app(
             response.status_code = 503
             return {"status": "not ready", **facts}
         if describe is not None and caller is not None:
-            facts = {**facts, **await describe(None if Right.ADMIN in caller.rights else caller.tenant)}
+            facts = {**facts, **await describe(caller.tenant if caller.key is not None else None)}
         return {"status": "ready", "dependencies": sorted(checks), **facts}
 
     @app.get(
@@ -120,7 +120,7 @@ def _add_middleware(app: FastAPI, limits: LimitSettings, guard: BrowserGuard | N
             allow_origins=frozenset(map(str, guard.origins)),
             allow_methods=("GET", "POST", "PUT", "PATCH", "DELETE"),
             allow_headers=("*",),
-            expose_headers=(REQUEST_ID_HEADER, "Retry-After"),
+            expose_headers=(REQUEST_ID_HEADER, "Retry-After", "WWW-Authenticate"),
             allow_private_network=True,  # a page of the network may call a server of this machine if it is named
         )
     if guard is not None:

@@ -1,8 +1,8 @@
 """Authentication and authorisation: the ``Authorization`` header is checked before the body is read.
 
-A bearer key identifies a tenant; between services without tenants a shared secret admits the caller. The tenant never
-comes from a request's body. A server that only this machine can reach needs no key, if it is called by a name of this
-machine.
+A bearer key identifies a tenant, and so does a token of an issuer that the operator has named; between services
+without tenants a shared secret admits the caller. The tenant never comes from a request's body. A server that only this
+machine can reach needs no key, if it is called by a name of this machine.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from fastapi import Request, Response
 from fastapi.security import HTTPBearer
@@ -20,9 +20,12 @@ from prometheus_client import Counter
 
 from vicw_runtime.http.body import StrictRoute
 from vicw_runtime.http.key_cache import KeyCache, KeyCacheLimits
+from vicw_runtime.oidc.metadata import challenge
+from vicw_runtime.oidc.model import BadTokenError
 from vicw_shared.errors import ForbiddenError, UnauthorizedError
 from vicw_shared.model.keys import Right, split_token
 from vicw_shared.ports import KeyRing
+from vicw_shared.settings import OidcSettings
 from vicw_shared.wire.host_names import Host, is_loopback
 
 REFUSED = Counter("vicw_keys_refused_total", "Requests refused: key missing, invalid, or without the right", ["reason"])
@@ -41,13 +44,14 @@ class Caller:
     """The sender of a request: its tenant ("" without tenants) and its rights.
 
     ``owner``: it has the files of the store, so it may do whatever they allow. ``key``: the id of its key, if it sent
-    one.
+    one. ``by_token``: it sent a token of an issuer, and ``key`` names its subject.
     """
 
     tenant: str
     rights: tuple[Right, ...] = tuple(Right)
     owner: bool = False
     key: str | None = None
+    by_token: bool = False
 
     def require_owner(self) -> None:
         """Raise ForbiddenError unless it is the owner."""
@@ -62,10 +66,22 @@ class Caller:
         """Raise ForbiddenError unless it has ``right``."""
         if right not in self.rights:
             REFUSED.labels("right").inc()
+            if self.by_token:
+                raise ForbiddenError(f"This token has no scope that gives the right `{right}` (VICW_OIDC_SCOPES)")
             raise ForbiddenError(
                 f"This key does not have the right `{right}`. Ask with one that has: `vicw keys create "
                 f"--tenant {shlex.quote(self.tenant)} --right {right}` makes one"
             )
+
+
+class Tokens(Protocol):
+    """Callers by tokens of an issuer."""
+
+    settings: OidcSettings
+
+    async def caller(self, token: str) -> Caller:
+        """Return who sends a token. Raises BadTokenError, UnavailableError, or ForbiddenError."""
+        ...
 
 
 class Gate(ABC):
@@ -85,12 +101,21 @@ class Gate(ABC):
 
         Raises the errors of ``identify``, and ForbiddenError for a key without the right.
         """
-        caller = await self.identify(request)
-        if owner:
-            caller.require_owner()
-        if right is not None:
-            caller.require(right)
+        try:
+            caller = await self.identify(request)
+            if owner:
+                caller.require_owner()
+            if right is not None:
+                caller.require(right)
+        except (UnauthorizedError, ForbiddenError) as error:
+            self._challenge(request, error)
+            raise
         return caller
+
+    def _challenge(  # noqa: B027 - a gate may have nothing to add
+        self, request: Request, error: UnauthorizedError | ForbiddenError
+    ) -> None:
+        """Say in a refusal how to be admitted, if there is more to say than that a key is needed."""
 
     def route(self, right: Right | None, *, owner: bool = False) -> type[StrictRoute]:
         """Return a route class that requires ``right``; ``caller_of`` then returns the request's caller.
@@ -189,16 +214,18 @@ class KeyGate(Gate):
         tenant: str,
         limits: KeyCacheLimits | None = None,
         owner_token: Callable[[], str | None] = lambda: None,
+        tokens: Tokens | None = None,
     ) -> None:
         """Look up keys in ``keys``. If none is ``required``, a request without one belongs to ``tenant``.
 
         Who sends ``owner_token`` from this machine is the owner, with the right ``admin`` alone: it gives no access to
-        what is stored. A copy of it is worth nothing elsewhere.
+        what is stored. A copy of it is worth nothing elsewhere. What is no key may be one of ``tokens``.
         """
         super().__init__(required=required, how="Send `Authorization: Bearer KEY`; `vicw keys create` makes a key")
         self._keys = KeyCache(keys, limits)
         self._tenant = tenant
         self._owner_token = owner_token
+        self._tokens = tokens
 
     async def identify(self, request: Request) -> Caller:
         """Return the caller by its key. If no key is required, a request without one has all rights.
@@ -215,9 +242,22 @@ class KeyGate(Gate):
         if is_owners and _is_from_this_machine(request):
             return Caller(self._tenant, (Right.ADMIN,), owner=True)
         parts = split_token(token)
+        if parts is None and self._tokens is not None:
+            try:
+                return await self._tokens.caller(token)
+            except BadTokenError as error:
+                raise self._refused("token", str(error)) from error
         if parts is None:
             raise self._refused("malformed", "The Authorization header has no VICW key")
         key = await self._keys.find(parts[0])
         if key is None or not key.matches(parts[1]):
             raise self._refused("unknown", "This key is not known, or was revoked")
         return Caller(key.tenant, key.rights, key=key.id)
+
+    def _challenge(self, request: Request, error: UnauthorizedError | ForbiddenError) -> None:
+        if self._tokens is None:
+            return
+        _, _, token = request.headers.get(HEADER, "").partition(" ")
+        if isinstance(error, ForbiddenError) and (not token or split_token(token.strip()) is not None):
+            return  # more scopes are no cure for a key without a right
+        error.challenge = challenge(request, self._tokens.settings, error)

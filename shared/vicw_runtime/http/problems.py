@@ -11,7 +11,14 @@ from prometheus_client import Counter
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
-from vicw_shared.errors import InvalidInputError, MissingRecordError, RetryableError, UnauthorizedError, VicwError
+from vicw_shared.errors import (
+    ForbiddenError,
+    InvalidInputError,
+    MissingRecordError,
+    RetryableError,
+    UnauthorizedError,
+    VicwError,
+)
 from vicw_shared.wire.problem import MEDIA_TYPE, Problem, problem_of
 from vicw_shared.wire.validation_errors import describe
 
@@ -69,8 +76,8 @@ def respond(error: VicwError, headers: Any = None) -> Response:
     extra = dict(headers or {})
     if isinstance(error, RetryableError):
         extra["Retry-After"] = str(error.retry_after_seconds)
-    if isinstance(error, UnauthorizedError):
-        extra["WWW-Authenticate"] = "Bearer"
+    if isinstance(error, UnauthorizedError | ForbiddenError) and error.challenge is not None:
+        extra["WWW-Authenticate"] = error.challenge
     content = body.model_dump_json(exclude_defaults=True).encode("utf-8", "backslashreplace")
     return Response(content, body.status, extra, MEDIA_TYPE)
 

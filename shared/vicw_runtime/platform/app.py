@@ -12,9 +12,11 @@ from vicw_runtime.browser_guard import BrowserGuard
 from vicw_runtime.http import Gate, KeyGate, Probe, create_app
 from vicw_runtime.mcp.endpoint import McpEndpoint
 from vicw_runtime.mcp.port import McpPorts
+from vicw_runtime.oidc.metadata import add_metadata
+from vicw_runtime.oidc.token_verifier import TokenVerifier
 from vicw_runtime.platform.engines import PROBED
 from vicw_runtime.platform.wiring import PlatformWiring
-from vicw_shared.settings import LimitSettings, ServerSettings
+from vicw_shared.settings import LimitSettings, OidcSettings, ServerSettings
 from vicw_shared.wire.host_names import is_loopback
 
 
@@ -26,6 +28,7 @@ def create_platform_app(
     description: str,
     version: str,
     server: ServerSettings,
+    oidc: OidcSettings,
     limits: LimitSettings,
     optional: Mapping[str, Probe] | None = None,
     mcp: McpPorts | None = None,
@@ -43,6 +46,8 @@ def create_platform_app(
         finally:
             if agents is not None:
                 await agents.close()
+            if tokens is not None:
+                await tokens.close()
             await wiring.close()
 
     async def probe(name: str) -> None:
@@ -51,7 +56,13 @@ def create_platform_app(
     async def describe(tenant: str | None) -> dict[str, object]:
         return await wiring.engines.describe(tenant)
 
-    gate = KeyGate(lambda: wiring.engines.graph.key_ring, required=not is_loopback(server.host), tenant=server.tenant)
+    tokens = TokenVerifier.of(oidc, server.tenant)
+    gate = KeyGate(
+        lambda: wiring.engines.graph.key_ring,
+        required=not is_loopback(server.host),
+        tenant=server.tenant,
+        tokens=tokens,
+    )
     app = create_app(
         title=title,
         description=f"{description}\n\n{_ERRORS}",
@@ -60,7 +71,7 @@ def create_platform_app(
         probes={name: partial(probe, name) for name in PROBED},
         lifespan=lifespan,
         guard=BrowserGuard.of(server),
-        optional=optional,
+        optional={**(optional or {}), **({"issuer": tokens.probe} if tokens is not None else {})},
         gate=gate,
         describe=describe,
     )
@@ -69,6 +80,8 @@ def create_platform_app(
     agents = McpEndpoint(mcp, gate, limits.body_bytes) if mcp is not None else None
     if agents is not None:
         agents.mount(app)
+    if tokens is not None:
+        add_metadata(app, oidc)
     return app
 
 

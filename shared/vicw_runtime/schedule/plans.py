@@ -8,7 +8,7 @@ from datetime import datetime
 
 from vicw_runtime.schedule.cron import NEVER
 from vicw_runtime.schedule.jobs import CATCH_UP_CONSOLIDATION, SETTING, ScheduledJob, ScheduleSettings, schedules
-from vicw_runtime.upkeep.drift import DRIFT
+from vicw_runtime.upkeep.drift import is_drift
 from vicw_shared.ports import JobRun
 
 PAUSED = "VICW_SLEEP_PAUSED"
@@ -35,7 +35,7 @@ def job_plans(settings: ScheduleSettings, runs: Sequence[JobRun], at: datetime, 
 
     ``vectors``: passages are embedded.
     """
-    recorded = {run.task: run for run in runs if run.task != DRIFT}
+    recorded = {run.task: run for run in runs if not is_drift(run)}
     for job, schedule in schedules(settings, at).items():
         rest = schedule.rest(at)
         stopped_by = _stopped_by(settings, job, vectors=vectors, scheduled=rest is not None)

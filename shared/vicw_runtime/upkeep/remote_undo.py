@@ -6,10 +6,9 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from operator import methodcaller
 
 from vicw_shared.errors import MissingRecordError
-from vicw_shared.ports import MaintenanceStep, Outcome, Store
+from vicw_shared.ports import GraphTransaction, MaintenanceStep, Outcome, Store
 
 _POLL_SECONDS = 0.25
 
@@ -41,7 +40,17 @@ class RemoteUndo:
 
 
 async def log_reason(graph: Store, step: MaintenanceStep, reason: str) -> MaintenanceStep:
-    """Log why a step could not be undone; return it."""
-    logged = replace(step, reason=reason)
-    await graph.write(step.tenant, step.context, methodcaller("log_step", logged))
-    return logged
+    """Log why a step could not be undone; return it as it is stored then.
+
+    One that was undone meanwhile stays undone, and one that was erased stays away.
+    """
+
+    async def work(transaction: GraphTransaction) -> MaintenanceStep:
+        stored = await graph.log.step(step.id)
+        if stored is None or stored.outcome is not Outcome.DONE:
+            return stored or step
+        logged = replace(stored, reason=reason)
+        await transaction.log_step(logged)
+        return logged
+
+    return await graph.write(step.tenant, step.context, work)

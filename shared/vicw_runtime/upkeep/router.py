@@ -1,7 +1,7 @@
 """``/sleep`` and ``/check``: the sleep cycle and the agreement of the stores over HTTP, with the right ``admin``.
 
-Schedules and comparisons are those of the whole installation; steps are of the caller's tenant alone. What they are
-about is shown to a key that has the right ``retrieve``, too.
+When a job runs and when the stores were compared is told of the whole installation; steps and numbers are those of the
+caller's tenant alone. What steps are about is shown to a key that has the right ``retrieve``, too.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def create_upkeep_router(ports: Callable[[], UpkeepPorts], gate: Gate) -> APIRou
         summary="Show whether the two stores agree",
         operation_id="get_check",
     )
-    async def get_check() -> CheckState:
+    async def get_check(http: Request) -> CheckState:
         of = ports()
-        return await check_state(of.graph, of.rebuilding)
+        return await check_state(of.graph, of.rebuilding, tenant_of(http))
 
     return router
 

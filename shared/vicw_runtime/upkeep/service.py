@@ -12,7 +12,7 @@ from vicw_core.undo import UNDOABLE, require_undoable
 from vicw_runtime.job_runs import in_progress
 from vicw_runtime.schedule.jobs import ScheduleSettings
 from vicw_runtime.schedule.plans import JobPlan, job_plans
-from vicw_runtime.upkeep.drift import COMPARISON, DRIFT
+from vicw_runtime.upkeep.drift import COMPARISON, drift_task
 from vicw_shared.clock import now
 from vicw_shared.ports import MaintenanceStep, Outcome, SleepLog, Steps, Store
 from vicw_shared.wire.sleep import CheckState, Comparison, Drift, SleepJob, SleepQuery, SleepState, SleepStep
@@ -94,10 +94,13 @@ def shown_step(step: MaintenanceStep, grace: timedelta, at: datetime, *, words: 
     )
 
 
-async def check_state(graph: Store, rebuilding: datetime | None) -> CheckState:
-    """Return what the last comparisons of the stores found; ``rebuilding``: the mark of a lost index."""
+async def check_state(graph: Store, rebuilding: datetime | None, tenant: str | None) -> CheckState:
+    """Return what the last comparisons of the stores found, of a tenant or (None) of all.
+
+    ``rebuilding`` is the mark of a lost index.
+    """
     runs = {run.task: run for run in await graph.log.job_runs()}
-    last, drift = runs.get(COMPARISON), runs.get(DRIFT)
+    last, drift = runs.get(COMPARISON), runs.get(drift_task(tenant))
     return CheckState(
         compared=Comparison(began=last.began, at=last.at, running=in_progress(last), error=last.error or None)
         if last is not None
@@ -112,7 +115,7 @@ async def check_state(graph: Store, rebuilding: datetime | None) -> CheckState:
         if drift is not None
         else None,
         rebuilding=rebuilding,
-        passages_waiting=(await graph.outbox.backlog()).waiting,
+        passages_waiting=(await graph.outbox.backlog(tenant)).waiting,
     )
 
 

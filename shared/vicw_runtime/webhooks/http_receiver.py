@@ -83,9 +83,9 @@ class HttpWebhookReceiver:
     async def _send(self, hook: Webhook, message: WebhookMessage) -> str:
         url = parse_url(hook.url)
         addresses = await self._resolve(url)
-        body = message.body.encode()
+        body, at = message.body.encode(), now()
         headers = {
-            **signed_headers(hook.secret, message.id, int(now().timestamp()), body),
+            **signed_headers(hook.secrets(at), message.id, int(at.timestamp()), body),
             "content-type": "application/json",
             "user-agent": "vicw-webhooks",
             "host": url.netloc.decode("ascii"),

@@ -30,6 +30,8 @@ class WebhookMessage:
 class Webhook:
     """A receiver of a tenant's events. ``kinds``: those that it gets; empty: all.
 
+    Until ``old_until`` the secret before this one, ``old_secret``, signs as well.
+
     ``mark``: the time of the last event that has become a message. ``holder`` is the process that delivers, until
     ``held_until``. ``revision`` counts changes of what is stored; 0: nothing is yet.
     """
@@ -42,6 +44,8 @@ class Webhook:
     created_at: datetime
     mark: datetime
     messages: tuple[WebhookMessage, ...] = ()
+    old_secret: str = field(default="", repr=False)
+    old_until: datetime | None = None
     holder: str = ""
     held_until: datetime
     revision: int = 0
@@ -55,6 +59,11 @@ class Webhook:
     def dead(self) -> list[WebhookMessage]:
         """The messages that are not tried any more, the oldest first."""
         return [one for one in self.messages if one.dead]
+
+    def secrets(self, at: datetime) -> list[str]:
+        """Return the secrets that sign at an instant, the new one first."""
+        is_old_valid = self.old_until is not None and at < self.old_until
+        return [self.secret, *([self.old_secret] if is_old_valid else [])]
 
     def without_messages(self) -> Webhook:
         """Return the hook as if its events had not been read since the first one of a message.
@@ -78,6 +87,8 @@ class Webhook:
         values = json.loads(body)
         for name in ("created_at", "mark", "held_until"):
             values[name] = from_us(values[name])
+        if values.get("old_until") is not None:  # an earlier build stored none
+            values["old_until"] = from_us(values["old_until"])
         messages = tuple(
             WebhookMessage(**(one | {"since": from_us(one["since"]), "next_at": from_us(one["next_at"])}))
             for one in values.pop("messages")

@@ -17,6 +17,7 @@ from vicw_shared.settings.concerns import (
 from vicw_shared.settings.engines import Neo4jSettings, QdrantSettings, RedisSettings
 from vicw_shared.settings.mcp import McpSettings
 from vicw_shared.settings.model_servers import LlmSettings, RerankSettings
+from vicw_shared.settings.oidc import OidcSettings
 from vicw_shared.settings.retrieval import RetrievalSettings
 from vicw_shared.settings.sleep_cycle import (
     ConsolidationSettings,
@@ -42,6 +43,7 @@ __all__ = [
     "MetricsSettings",
     "MirrorSettings",
     "Neo4jSettings",
+    "OidcSettings",
     "QdrantSettings",
     "RedisSettings",
     "ReindexSettings",

@@ -12,6 +12,7 @@ from vicw_shared import settings
 
 CONCERNS: tuple[type[BaseSettings], ...] = (
     settings.ServerSettings,
+    settings.OidcSettings,
     settings.StorageSettings,
     settings.Neo4jSettings,
     settings.QdrantSettings,
@@ -47,7 +48,8 @@ _CLIENT = """
 # Address of the retrieval service, if it is a separate one; default: VICW_URL
 #VICW_RETRIEVE_URL=
 
-# Context of an agent (`vicw mcp`, `vicw hook`); default: the name of the Git checkout around its folder
+# Context of an agent (`vicw mcp`, `vicw hook`); default: the name of the Git checkout around its
+# folder, else of the folder
 #VICW_CONTEXT=
 
 # Key that they send (`vicw keys create` creates one); a server on this machine's loopback requires none

@@ -9,14 +9,14 @@ from vicw_shared.settings.concerns import config
 
 
 class McpSettings(BaseSettings):
-    """The MCP server of the retrieval service, for agents."""
+    """What agents write at the retrieval service, by MCP and by hooks."""
 
     model_config = config("VICW_MCP_")
 
     ingest_url: str | None = Field(
         None,
         description="Address of the ingest service, to which the retrieval service hands on what agents store and take "
-        "back, with their key; unset: there, agents only read. `vicw serve` needs none",
+        "back, turns of hooks too, with their key; unset: there, agents only read. `vicw serve` needs none",
     )
     write_seconds: float = Field(40.0, gt=0, description="Time limit of such a request, in seconds")
 

@@ -19,13 +19,13 @@ class AuditQuery(Message):
 
 
 class AuditRecord(Message):
-    """A change: its kind, the number of items or entities, when, and by which key. Never which, and never a text."""
+    """A change: its kind, the number of items, entities or webhooks, when, and by which key. Never which."""
 
     id: str
     at: Timestamp
     kind: str = Field(
-        description="`update`, `patch`, `retract`, `erase`, `merge`, `split`, `identify`, `rename`, `supersede` or "
-        "`undo`"
+        description="`update`, `patch`, `retract`, `erase`, `merge`, `split`, `identify`, `rename`, `supersede`, "
+        "`undo`, `make-webhook`, `remove-webhook` or `rotate-webhook`"
     )
     key: str | None = Field(description="Id of the key; null: none was needed, or it was a command of the operator")
     count: StrictInt = Field(description="Number of items or entities; of an erasure 0 if only contexts were named")

@@ -174,7 +174,7 @@ class ContextsQuery(ViewerQuery):
     """Which contexts are listed."""
 
     prefix: Id | None = Field(None, description="Start of their names, in its exact spelling")
-    after: Id | None = Field(None, description="The `next` of the page before")
+    after: Annotated[str, Field(min_length=1)] | None = Field(None, description="The `next` of the page before")
     limit: Annotated[int, Field(ge=1, le=MAX_PAGE, description="Contexts of a page")] = 100
 
 

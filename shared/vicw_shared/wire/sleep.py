@@ -84,9 +84,9 @@ class Drift(Message):
 
 
 class CheckState(Message):
-    """Whether the two stores of this installation agree."""
+    """Whether the two stores agree; numbers are of the key's tenant alone."""
 
     compared: Comparison | None = Field(description="null: they have not been compared yet")
-    drift: Drift | None = Field(description="null: no comparison has found a difference")
+    drift: Drift | None = Field(description="null: no comparison has found a difference in what the tenant has")
     rebuilding: Timestamp | None = Field(description="Since when a lost vector index is rebuilt; null: it is whole")
-    passages_waiting: StrictInt = Field(description="Passages that are not indexed yet, of all tenants")
+    passages_waiting: StrictInt = Field(description="Passages that are not indexed yet")

@@ -35,13 +35,26 @@ class ListedWebhook(Message):
     told_until: Timestamp = Field(description="Time of the last event of which a message was made")
     waiting: int = Field(description="Messages that are not delivered yet, and still tried")
     dead: int = Field(description="Messages of which all tries failed")
+    old_secret_until: Timestamp | None = Field(
+        None, description="Until when the secret before this one signs as well; null: it does not"
+    )
     error: str = Field("", description="How the last try of the oldest of these messages failed")
 
 
 class MadeWebhook(ListedWebhook):
-    """A new webhook. ``secret`` signs what is sent; it is shown once."""
+    """A webhook with its new secret, which signs what is sent; it is shown once."""
 
     secret: str = Field(repr=False)
+
+
+class NewSecret(Message):
+    """A new secret for a webhook. Until the old one has ended, each message has a signature by either."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"overlap_hours": 24}]})
+
+    overlap_hours: Annotated[float, Field(ge=0, le=168)] = Field(
+        24, description="How long the old secret signs as well; 0: it ends at once"
+    )
 
 
 class WebhookList(Message):

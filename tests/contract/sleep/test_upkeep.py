@@ -18,6 +18,7 @@ from vicw_runtime.upkeep.drift import COMPARISON, record_drift
 from vicw_runtime.upkeep.remote_undo import RemoteUndo, log_reason
 from vicw_runtime.upkeep.service import check_state, sleep_state, step_to_undo
 from vicw_shared.errors import MissingRecordError
+from vicw_shared.ports import Outcome
 from vicw_shared.wire.changes import AuditQuery
 from vicw_shared.wire.sleep import SleepQuery, SleepState
 from vicw_standalone.settings import StandaloneSettings
@@ -51,6 +52,7 @@ async def test_a_tenant_pages_through_its_own_steps_and_undoes_these_alone(side:
     await log_reason(side.graph, step, "for a test")
     assert (await state(side, "t", limit=1)).steps[0].reason == "for a test"
     await consolidation(side).undo(one.id, now=LATER, grace=GRACE, key="k1")
+    assert (await log_reason(side.graph, step, "too late")).outcome is Outcome.UNDONE
     assert {step.id: step.outcome for step in (await state(side, "t")).steps} == {one.id: "undone", other.id: "done"}
     (record,) = (await list_changes(side.graph, "t", AuditQuery(), LATER - timedelta(days=9))).records
     assert (record.kind, record.count, record.key) == ("undo", 1, "k1")
@@ -78,27 +80,38 @@ async def test_records_of_changes_and_feedback_are_no_steps_to_undo_and_stay(sid
 
 async def test_what_a_comparison_finds_is_added_up_over_its_slices_and_kept(side: Side) -> None:
     log = side.graph.log
-    assert (await check_state(side.graph, None)).model_dump(exclude={"passages_waiting"}) == {
+    assert (await check_state(side.graph, None, "t")).model_dump(exclude={"passages_waiting"}) == {
         "compared": None,
         "drift": None,
         "rebuilding": None,
     }
     for first, counts in ((True, {"missing": 2, "stale": 0}), (False, {"missing": 1, "stale": 1, "orphaned": 4})):
         async with recorded_run(log, COMPARISON, first=first) as slice_:
-            await record_drift(log, counts)
+            await record_drift(log, counts, {"t": counts, "u": {"stale": 1}})
             slice_.more = first
     for found in ({"missing": 0}, {}):
         async with recorded_run(log, COMPARISON, first=True):
-            await record_drift(log, found)
-    told = await check_state(side.graph, LATER)
+            await record_drift(log, found, {"t": found})
+    told = await check_state(side.graph, LATER, "t")
     assert told.drift is not None
     assert (told.drift.missing, told.drift.stale, told.drift.orphaned) == (3, 1, 4)
     assert told.compared is not None
     assert (told.compared.running, told.compared.error, told.rebuilding) == (False, None, LATER)
     assert told.compared.began > told.drift.began
-    assert [job.job for job in (await state(side, "t")).jobs if job.job == "drift"] == [], "it is no job"
+    assert [job.job for job in (await state(side, "t")).jobs if job.job.startswith("drift")] == [], "it is no job"
     async with recorded_run(log, COMPARISON, first=True):
-        await record_drift(log, {"orphaned": 1})
-    latest = (await check_state(side.graph, None)).drift
-    assert latest is not None
-    assert (latest.missing, latest.stale, latest.orphaned) == (0, 0, 1)
+        await record_drift(log, {"orphaned": 1}, {"u": {"orphaned": 1}})
+    latest = [(await check_state(side.graph, None, tenant)).drift for tenant in (None, "t", "u", "v")]
+    assert [one and (one.missing, one.stale, one.orphaned) for one in latest] == [
+        (0, 0, 1),
+        (3, 1, 4),
+        (0, 0, 1),
+        None,
+    ], "each tenant has its own numbers, and what it had before a difference of another's"
+
+
+async def test_what_waits_is_counted_for_the_tenant_whose_it_is(side: Side) -> None:
+    await side.ingest({"context": "c", "items": [{"text": "A ship waits."}, {"text": "So does another."}]}, "t", None)
+    await side.ingest({"context": "c", "items": [{"text": "The lighthouse is dark."}]}, "u", None)
+    waiting = [(await check_state(side.graph, None, tenant)).passages_waiting for tenant in ("t", "u", "v", None)]
+    assert waiting == [2, 1, 0, 3]

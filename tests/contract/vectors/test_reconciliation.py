@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -165,6 +166,22 @@ async def test_points_updated_between_two_comparisons_are_left_alone(side: Side)
     late: Any = Late()
     assert await reconcile(side.graph.outbox, side.graph.audit, late) == NOTHING
     assert looks == [5, 5]
+
+
+async def test_what_differs_is_counted_for_the_tenant_whose_it_is(side: Side) -> None:
+    await side.ingest({"context": "c", "items": [{"text": f"heron {n}"} for n in range(3)]}, "u", None)
+    await side.indexer.drain()
+    payloads = await side.payloads()
+    first, *lost = sorted(point for point, payload in payloads.items() if payload["tenant"] == "u")
+    await side.vectors.delete(lost)
+    other = next(point for point, payload in payloads.items() if payload["tenant"] == "t")
+    await side.vectors.set_payload({one: payloads[one] | {"domain": "coding"} for one in (first, other)})
+    (dense,) = await side.embedder.embed(["of nothing"], Lane.BULK)
+    orphans = [Point(str(uuid.UUID(int=n)), dense, None, {"tenant": "v", "label": "Chunk"}) for n in range(2)]
+    await side.vectors.upsert(orphans)
+    found = await reconcile(side.graph.outbox, side.graph.audit, side.vectors)
+    assert (found.missing, found.stale, found.orphaned) == (2, 2, 2)
+    assert found.tenants == {"t": {"stale": 1}, "u": {"missing": 2, "stale": 1}, "v": {"orphaned": 2}}
 
 
 async def test_a_lost_index_counts_as_rebuilt_once_all_earlier_points_exist(side: Side) -> None:

@@ -34,6 +34,7 @@ async def test_a_hook_is_returned_as_it_was_stored(graph: Graph) -> None:
     assert await store.of_tenant("t") == [replace(hook_of(one), revision=1) for one in ("a", "b")]
     messages = (MESSAGE, replace(MESSAGE, id="msg_2", tries=3, error="answered 500", dead=True))
     full = replace(hook_of("a"), revision=1, messages=messages, holder="h", held_until=AT + timedelta(minutes=1))
+    full = replace(full, old_secret="whsec_y", old_until=AT + timedelta(days=1))
     assert await store.put(full)
     assert await store.webhook("a") == replace(full, revision=2)
 

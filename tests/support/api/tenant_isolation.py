@@ -34,14 +34,16 @@ FIND, WALK, FLOW = "POST /graph/find", "POST /graph/walk", "POST /graph/flow"
 OF_A_NODE = {f"POST /graph/{question}" for question in ("about", "person", "users", "merges", "history")}
 GRAPH = {FIND, WALK, FLOW, *OF_A_NODE}
 WEBHOOKS = {"GET /webhooks", "POST /webhooks", "DELETE /webhooks/{webhook}"}
-WEBHOOKS |= {"GET /webhooks/{webhook}/dead", "POST /webhooks/{webhook}/replay"}
+WEBHOOKS |= {"GET /webhooks/{webhook}/dead"}
+WEBHOOKS |= {f"POST /webhooks/{{webhook}}/{change}" for change in ("replay", "secret")}
 KEYS = {"GET /keys", "POST /keys", "DELETE /keys/{key}"}
 SLEEP, UNDO, CHECK = "GET /sleep", "POST /sleep/undo", "GET /check"
 READY, METRICS = "GET /readyz", "GET /metrics"
 PROBES = ("GET /healthz", READY, METRICS)
 HOOKS = {"POST /hooks/claude-code", "POST /hooks/codex"}
 SESSION = "POST /hooks/session"
-"""Hooks of agents, of `vicw serve` alone."""
+MCP = "POST /mcp"
+"""The door of agents, which no OpenAPI tells of."""
 OPERATORS = {METRICS, SLEEP, UNDO, CHECK, *KEYS, *WEBHOOKS}
 OPERATORS |= {f"POST /admin/{operation.name}" for operation in OPERATIONS}
 """What needs the right ``admin``, which these tenants' keys do not have."""
@@ -62,19 +64,24 @@ _ITEMS = {
     PROFILE,
     EVENTS,
 }
-TRIED = {INGEST, JOB, RETRIEVE, *HOOKS, SESSION, *_ITEMS, KNOWLEDGE, *ERASURE, *IDENTITY, *GRAPH, *PROBES, *OPERATORS}
+OF_AGENTS = {MCP, SESSION, *HOOKS}
+TRIED = {INGEST, JOB, RETRIEVE, *OF_AGENTS, *_ITEMS, KNOWLEDGE, *ERASURE, *IDENTITY, *GRAPH, *PROBES, *OPERATORS}
 _EXAMPLES = 15 * TIMES
 _MARK = "zanzibar"
 """In every text of the neighbour's, and in nothing that the tenant stores."""
 PATIENT = {"VICW_RETRIEVAL_CHANNEL_MS": "20000", "VICW_RETRIEVAL_GRAPH_MS": "20000"}
 """For servers whose answers are compared: nothing is left out of one because the machine is busy."""
+_NOT_FOUND = 404
+_MCP_HEADERS = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
 _METHODS = {"get", "put", "post", "delete", "patch", "head", "options"}
 
 
 def endpoints(url: str) -> set[str]:
-    """Return all endpoints that the server's OpenAPI tells of."""
-    document = httpx.get(f"{url}/openapi.json", trust_env=False).raise_for_status().json()
-    return {f"{m.upper()} {path}" for path, methods in document["paths"].items() for m in methods.keys() & _METHODS}
+    """Return all endpoints that the server's OpenAPI tells of, and ``/mcp`` if the server has it."""
+    document = httpx.get(f"{url}/openapi.json", timeout=60, trust_env=False).raise_for_status().json()
+    told = {f"{m.upper()} {path}" for path, methods in document["paths"].items() for m in methods.keys() & _METHODS}
+    has_mcp = httpx.post(f"{url}/mcp", timeout=60, trust_env=False).status_code != _NOT_FOUND
+    return told | ({MCP} if has_mcp else set())
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +100,17 @@ class Tenant:
         server: int = 0,
         uid: str = "",
         params: Mapping[str, Any] | None = None,
+        path: str = "",
     ) -> httpx.Response:
+        """Send a request. ``path`` stands behind that of the endpoint."""
         named = endpoint.replace("{job}", job).replace("{uid}", uid).replace("{context}", uid)
-        method, path = named.split(" ", 1)
-        headers = {"Authorization": f"Bearer {self.key}"}
+        method, named_path = named.split(" ", 1)
+        headers = {"Authorization": f"Bearer {self.key}"} | (_MCP_HEADERS if endpoint == MCP else {})
         if idempotency_key is not None:
             headers["Idempotency-Key"] = idempotency_key
         return httpx.request(
             method,
-            f"{self.urls[endpoint][server]}{path}",
+            f"{self.urls[endpoint][server]}{named_path}{path}",
             json=body,
             params=params,
             headers=headers,
@@ -251,6 +260,9 @@ class Intruder:
         assert self.tenant.call(JOB, self._jobs[-1]).status_code == 200
         answer = self.tenant.call(RETRIEVE, body={"query": "harbour", "context": "home"})
         assert [result["id"] for result in answer.raise_for_status().json()["results"]] == ["a"]
+        tool = {"name": "recall", "arguments": {"query": "harbour", "context": "home"}}
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": tool}
+        assert "somebody else" in self.tenant.call(MCP, body=call).raise_for_status().text, "its own it finds"
 
     def does(self, endpoint: str, **request: Any) -> None:
         for server in range(len(self.tenant.urls[endpoint])):
@@ -375,7 +387,8 @@ def _requests(neighbour: Neighbour) -> st.SearchStrategy[dict[str, Any]]:
         ),
         *_identities(neighbour),
         *_questions(neighbour),
-        *(_hooks(neighbour) if SESSION in neighbour.tenant.urls else ()),
+        *_hooks(neighbour),
+        *_agents(neighbour),
         st.fixed_dictionaries({"endpoint": st.just(JOB), "job": st.sampled_from([*neighbour.jobs, "none", ""]) | uids}),
         st.fixed_dictionaries(
             {"endpoint": st.sampled_from(sorted({*PROBES, *OPERATORS, *ERASURE} & neighbour.tenant.urls.keys()))}
@@ -401,6 +414,35 @@ def _hooks(neighbour: Neighbour) -> Iterator[st.SearchStrategy[dict[str, Any]]]:
     )
     params = st.fixed_dictionaries({"context": context})
     yield st.fixed_dictionaries({"endpoint": st.sampled_from(sorted(HOOKS)), "params": params, "body": hook})
+
+
+def _agents(neighbour: Neighbour) -> Iterator[st.SearchStrategy[dict[str, Any]]]:
+    """Calls of tools, and of resources, by an agent that names contexts, ids and uids of the neighbour's."""
+    uids = st.sampled_from(sorted(neighbour.uids))
+    contexts = st.sampled_from(["home", "work"])
+    node = st.sampled_from(["Ana", "Mara", "a", "b", "agent:a"]) | uids
+    scope = st.none() | contexts | st.just("*")
+    path = st.sampled_from(["", "/home", "/work"])
+
+    def call(method: str, params: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
+        body = st.fixed_dictionaries(
+            {"jsonrpc": st.just("2.0"), "id": st.just(1), "method": st.just(method), "params": params}
+        )
+        return st.fixed_dictionaries({"endpoint": st.just(MCP), "path": path, "body": body})
+
+    def tool(name: str, **arguments: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+        given_ones = st.fixed_dictionaries(arguments).map(lambda all_: {k: v for k, v in all_.items() if v is not None})
+        return call("tools/call", st.fixed_dictionaries({"name": st.just(name), "arguments": given_ones}))
+
+    shows = st.sampled_from(["around", "causes", "history", "thread", "about"])
+    yield tool("recall", query=st.sampled_from(["the harbour", "keeper of ships", _MARK]) | uids, context=scope)
+    yield tool("trace", of=node, show=shows, context=scope)
+    yield tool("memory_status")
+    yield tool("retract", ids=st.lists(node, min_size=1, max_size=3), context=st.none() | contexts)
+    yield tool("remember", text=st.just("The harbour is calm."), id=st.sampled_from(["a", "b"]), context=contexts)
+    item = st.tuples(contexts, st.sampled_from(["b", "c"]) | uids).map("vicw://{0[0]}/item/{0[1]}".format)
+    brief = contexts.map("vicw://{}/brief".format)
+    yield call("resources/read", st.fixed_dictionaries({"uri": item | brief}))
 
 
 def _questions(neighbour: Neighbour) -> Iterator[st.SearchStrategy[dict[str, Any]]]:

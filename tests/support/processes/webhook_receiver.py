@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -40,7 +41,7 @@ class WebhookReceiver:
 
 
 @contextmanager
-def webhook_receiver() -> Iterator[WebhookReceiver]:
+def webhook_receiver(tls: ssl.SSLContext | None = None) -> Iterator[WebhookReceiver]:
     """Yield a receiver on a free port of loopback. ``/moved`` answers with a redirect to ``/``."""
     state = WebhookReceiver()
 
@@ -59,7 +60,9 @@ def webhook_receiver() -> Iterator[WebhookReceiver]:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        state.url = f"http://127.0.0.1:{server.server_port}"
+        if tls is not None:
+            server.socket = tls.wrap_socket(server.socket, server_side=True)
+        state.url = f"{'http' if tls is None else 'https'}://127.0.0.1:{server.server_port}"
         serve: Callable[[], None] = server.serve_forever
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()

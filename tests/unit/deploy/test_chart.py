@@ -16,7 +16,7 @@ import yaml
 
 from vicw_ingest.app import create_ingest_app
 from vicw_retrieval.app import create_retrieval_app
-from vicw_shared.settings import LimitSettings, ServerSettings
+from vicw_shared.settings import HookSettings, LimitSettings, OidcSettings, ServerSettings
 from vicw_shared.settings.variables import VARIABLES
 from vicw_shared.wire.host_names import Host, parse_hosts
 
@@ -216,8 +216,12 @@ def test_the_ingress_leads_each_operation_to_its_service(rendered: Objects) -> N
         return service if kind == "Exact" else paths.get("/" + path.split("/")[1], ("", None))[1]
 
     wiring: Any = SimpleNamespace(
-        settings=SimpleNamespace(server=ServerSettings(), limits=LimitSettings()), queue=SimpleNamespace(probe=None)
+        settings=SimpleNamespace(
+            server=ServerSettings(), limits=LimitSettings(), oidc=OidcSettings(), hooks=HookSettings()
+        ),
+        queue=SimpleNamespace(probe=None),
     )
+    assert service_of("/.well-known/oauth-protected-resource/mcp") == "retrieval"
     for app, service in (
         (create_ingest_app(wiring), "ingest"),
         (create_retrieval_app(wiring), "retrieval"),

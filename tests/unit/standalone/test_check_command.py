@@ -11,6 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from support.stores.memory import open_memory
+from vicw_runtime.job_runs import recorded_run
+from vicw_runtime.upkeep.drift import COMPARISON, record_drift
 from vicw_sleep.check.service import CheckLimits
 from vicw_standalone.cli import app
 
@@ -44,3 +46,35 @@ async def test_an_importance_of_many_digits_agrees_with_its_point(store: Path) -
             *({"id": f"i{n}", "text": f"note {n}", "importance": 0.9452706955539223 - n / 97} for n in range(30))
         )
         assert (await memory.check()).violations == []
+
+
+def test_the_last_comparison_is_told_in_a_line_for_each_fact(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vicw_runtime.logs.configure_logs", lambda settings: None)
+
+    def last() -> list[str]:
+        told = CliRunner().invoke(app, ["check", "--last", "--data-dir", str(store)])
+        assert told.exit_code == 0, told.stderr
+        return told.stdout.splitlines()
+
+    async def work(*, drift: bool) -> None:
+        async with open_memory(store) as memory:
+            await memory.ingest({"text": "The lighthouse is dark."}, wait=False)
+            log = memory.standalone.graph.log
+            async with recorded_run(log, COMPARISON, first=True):
+                if drift:
+                    await record_drift(log, {"missing": 2}, {"t": {"missing": 1}, "u": {"missing": 1}})
+            await memory.standalone.indexer.drain()
+
+    asyncio.run(empty(store))
+    never, waiting = last()
+    assert "have not been compared yet" in never
+    assert waiting == "0 passages not indexed yet"
+    asyncio.run(work(drift=False))
+    assert last()[1:] == ["no comparison has found a difference", "0 passages not indexed yet"]
+    asyncio.run(work(drift=True))
+    assert "repaired: 2 points missing, 0 out of date, 0 orphaned" in last()[1]
+
+
+async def empty(store: Path) -> None:
+    async with open_memory(store):
+        pass

@@ -184,7 +184,8 @@ def test_retract_sends_a_filter_until_nothing_passes_it(
     assert [one["filter"] for one in seen] == [{"tags": {"any": ["a"]}, "not": {"id": {"in": ["b"]}}}] * 3
     left[:] = [5]
     told = vicw("retract", "--filter", "{}", "--all", "--context", "c", "--dry-run")
-    assert told.stdout.splitlines()[-1] == "nothing was changed: 5 items would be retracted"
+    would = [f"would be retracted i{n}" for n in range(2)]
+    assert told.stdout.splitlines() == [*would, "nothing was changed: 5 items would be retracted"]
     assert (seen[-1]["all"], seen[-1]["context"], seen[-1]["dry_run"]) == (True, "c", True)
     for wrong in (("a", "--filter", "{}"), (), ("--filter", '{"labl": 1}')):
         assert vicw("retract", "--context", "c", *wrong).exit_code == 2, wrong
@@ -195,6 +196,8 @@ def test_retract_prints_the_status_of_each_id_and_fails_on_unknown(server: Serve
     server.answer = httpx.Response(200, json={"context": "c", "items": items})
     told = vicw("retract", "--context", "c", "a[b]", "b")
     assert (told.exit_code, told.stdout) == (0, "retracted a[b]\nalready   b\ufffd\n")
+    told = vicw("retract", "--context", "c", "a[b]", "b", "--dry-run")
+    assert told.stdout == "would be retracted a[b]\nalready   b\ufffd\nnothing was changed\n"
     unknown: dict[str, Any] = {"context": "c", "items": [{"id": "z", "uid": None, "status": "unknown"}]}
     server.answer = httpx.Response(200, json=unknown)
     assert vicw("retract", "--context", "c", "z").exit_code == 1

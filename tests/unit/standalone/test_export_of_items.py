@@ -13,9 +13,10 @@ from typer.testing import CliRunner, Result
 from support.clients.served import keep_logs
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import open_memory
+from vicw_readers.intake.source_file import SourceFile
+from vicw_readers.plain.jsonl import read_jsonl
+from vicw_readers.records import SourceItem
 from vicw_standalone.cli import app
-from vicw_standalone.sources.jsonl import read_jsonl
-from vicw_standalone.sources.records import SourceFile, SourceItem
 from vicw_standalone.wiring import Standalone
 
 

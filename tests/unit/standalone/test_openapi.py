@@ -34,6 +34,7 @@ OPERATION_IDS = {
     "GET /webhooks": "list_webhooks",
     "POST /webhooks": "create_webhook",
     "DELETE /webhooks/{webhook}": "delete_webhook",
+    "POST /webhooks/{webhook}/secret": "rotate_secret",
     "GET /webhooks/{webhook}/dead": "list_dead_messages",
     "POST /webhooks/{webhook}/replay": "replay_dead_messages",
     "GET /stats": "get_stats",

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 import typer
 
+from vicw_runtime.terminal.recorded_address import recorded_address
 from vicw_standalone.terminal import one_request
-from vicw_standalone.terminal.recorded_address import recorded_address
 from vicw_standalone.terminal.server_client import connect
 from vicw_stores.data_dir import DataDir
 

@@ -145,5 +145,28 @@ async def test_check_tells_of_the_last_difference_after_it_is_repaired(memory: M
             pass
         drift = (await of(http, "/check"))["drift"]
         assert (drift["missing"], drift["stale"], drift["orphaned"]) == (2, 0, 0)
-        answer = (await http.post("/admin/check/last", json={})).json()["result"]
-        assert answer["drift"] == drift
+        assert (await http.post("/admin/check/last", json={})).status_code == 403, "it tells of all tenants"
+
+
+async def test_an_admins_key_sees_the_numbers_of_its_tenant_alone(memory: Memory) -> None:
+    standalone, headers = memory.standalone, {}
+    for tenant in (memory.tenant, "another"):
+        key, token = mint(tenant, (Right.ADMIN, Right.RETRIEVE), now(), "")
+        await standalone.keys.add(key)
+        headers[tenant] = {"Authorization": f"Bearer {token}"}
+    await indexed(memory)
+    async for _ in compare(standalone.memory()):
+        pass
+    await standalone.vectors.delete(await standalone.vectors.ids(after=None, limit=2))
+    async for _ in compare(standalone.memory()):
+        pass
+    await indexed(memory)
+    async with client(memory, "0.0.0.0") as http:
+        own, foreign = [await of(http, "/check", headers=headers[name]) for name in (memory.tenant, "another")]
+        assert (own["drift"]["missing"], foreign["drift"]) == (2, None)
+        memory.embedder.down = True
+        await memory.ingest({"text": "A ship waits."}, wait=False)
+        for path in ("/check", "/readyz"):
+            counts = [(await of(http, path, headers=headers[name]))["passages_waiting"] for name in headers]
+            assert counts == [1, 0], path
+        memory.embedder.down = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import httpx
 
@@ -69,8 +69,27 @@ async def test_webhooks_are_of_a_tenant_and_need_rights(memory: Memory) -> None:
         assert (await http.post(f"{path}/replay", json={}, headers=owner)).json() == {"count": 1}
         (shown,) = (await http.get("/webhooks", headers=owner)).json()["webhooks"]
         assert (shown["waiting"], shown["dead"]) == (1, 0)
+        for wrong, status in ((blind, 403), (foreign, 404)):
+            assert (await http.post(f"{path}/secret", json={}, headers=wrong)).status_code == status
+        for body in ({"overlap_hours": -1}, {"overlap_hours": 169}, {"secret": "whsec_x"}):
+            assert (await http.post(f"{path}/secret", json=body, headers=owner)).status_code == 422
+        rotated = (await http.post(f"{path}/secret", json={"overlap_hours": 2}, headers=owner)).json()
+        assert (rotated["id"], rotated["secret"] == made["secret"]) == (made["id"], False)
+        assert timedelta(hours=1) < datetime.fromisoformat(rotated["old_secret_until"]) - now() < timedelta(hours=2)
+        hook = await standalone.graph.webhooks.webhook(made["id"])
+        assert hook is not None and hook.secrets(now()) == [rotated["secret"], made["secret"]]
+        assert hook.secrets(now() + timedelta(hours=2)) == [rotated["secret"]]
+        await http.post(f"{path}/secret", json={"overlap_hours": 0}, headers=owner)
+        (shown,) = (await http.get("/webhooks", headers=owner)).json()["webhooks"]
+        assert shown["old_secret_until"] is None
         stats = (await http.get("/stats", headers=owner)).text
         assert made["secret"] not in stats and "8.8.8.8" not in stats
         assert (await http.delete(path, headers=foreign)).status_code == 404
         assert (await http.delete(path, headers=owner)).status_code == 204
         assert (await http.delete(path, headers=owner)).status_code == 404
+        auditor = await headers("t", Right.AUDIT)
+        changes = (await http.get("/audit", headers=auditor)).json()["records"]
+        kinds = [one["kind"] for one in reversed(changes)]
+        assert kinds == ["make-webhook", "rotate-webhook", "rotate-webhook", "remove-webhook"]
+        assert len({one["key"] for one in changes}) == 1 and changes[0]["key"] in owner["Authorization"]
+        assert (await http.get("/audit", headers=await headers("u", Right.AUDIT))).json()["records"] == []

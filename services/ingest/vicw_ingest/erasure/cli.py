@@ -17,6 +17,7 @@ from vicw_runtime.operations.command import (
     run_command,
     tenant_name,
 )
+from vicw_runtime.terminal.completion import contexts as complete_contexts
 from vicw_runtime.terminal.json_option import FilterOption, read_filter
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.text import counted
@@ -30,7 +31,10 @@ app = typer.Typer(
 )
 _MAX_FOLDERS = 100
 TenantOfOption = Annotated[str, typer.Option("--tenant", help="Tenant to erase from.", callback=tenant_name)]
-ContextOption = Annotated[str | None, typer.Option("--context", help="Only in this context. \\[default: all contexts]")]
+ContextOption = Annotated[
+    str | None,
+    typer.Option("--context", help="Only in this context. \\[default: all contexts]", autocompletion=complete_contexts),
+]
 DryOption = Annotated[bool, typer.Option("--dry-run", help="Only show what would be erased.")]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 CopiesOption = Annotated[
@@ -106,7 +110,7 @@ def person(
 @app.command()
 def context(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(help="Name of the context")],
+    name: Annotated[str, typer.Argument(help="Name of the context", autocompletion=complete_contexts)],
     tenant: TenantOfOption = "default",
     copies: CopiesOption = None,
     dry_run: DryOption = False,

@@ -15,13 +15,13 @@ from dataclasses import replace
 import structlog
 from prometheus_client import Counter
 
-from vicw_ingest.extraction.code.code_analysis import MOSTLY_BROKEN
+from vicw_core.code.code_analysis import MOSTLY_BROKEN
+from vicw_core.code.languages import languages_of_path
+from vicw_core.code.worker_process import analyse_code
 from vicw_ingest.extraction.code.code_mapper import map_code
 from vicw_ingest.extraction.code.commits import Commit, map_commit, parse_commit, parse_commits
 from vicw_ingest.extraction.code.fences import blank_out, fences
-from vicw_ingest.extraction.code.languages import languages_of_path
 from vicw_ingest.extraction.code.trace_mapper import map_traces, traces_in
-from vicw_ingest.extraction.code.worker_process import analyse_code
 from vicw_ingest.extraction.item_text import ItemText
 from vicw_shared.model.extraction import TextExtraction
 from vicw_shared.ports import Extractor

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from vicw_core.code.languages import languages_of_path
 from vicw_ingest.extraction.code.commits import Commit, parse_commit, parse_commits
-from vicw_ingest.extraction.code.languages import languages_of_path
 from vicw_ingest.extraction.own_time import own_time
 from vicw_shared.domains import CODING, CREATIVE, GENERAL, canonical
 from vicw_shared.model import Node

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from vicw_core.markdown.links import LinkKind, PageLink
 from vicw_core.text.heading_anchors import slug
 from vicw_ingest.knowledge.catalogue import Catalogue, PageEntry
-from vicw_ingest.knowledge.links import LinkKind, PageLink
 from vicw_shared.model import Node
 from vicw_shared.model.knowledge import FILE, folder_uid, section_uid
 from vicw_shared.text import fold_case
@@ -82,6 +82,12 @@ class LinkResolver:
         if link.heading is None:
             return LinkTarget("LINKS_TO", target.node.uid)
         heading, anchor = fold_case(link.heading), slug(link.heading)
+        if link.heading.startswith("^"):
+            under = dict(target.record.blocks).get(link.heading[1:])
+            if not under:
+                fault = None if under == "" else _problem(LinkFault.HEADING, link)
+                return LinkTarget("LINKS_TO", target.node.uid, problem=fault)
+            heading = anchor = under
         for position, (stored_anchor, title) in enumerate(target.record.anchors):
             if heading in {fold_case(title), stored_anchor} or anchor == stored_anchor:
                 is_title = position == 0 and title == target.node.name

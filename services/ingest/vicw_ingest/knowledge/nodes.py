@@ -7,8 +7,8 @@ from datetime import datetime
 from pathlib import PurePosixPath
 
 from vicw_core.graph.edge_factory import EdgeFactory
+from vicw_core.markdown.outline import Heading
 from vicw_ingest.knowledge.link_resolver import ExternalTarget
-from vicw_ingest.knowledge.markdown import Heading
 from vicw_ingest.knowledge.pages import INDEXES, KnowledgePage, stem_of
 from vicw_ingest.knowledge.record import PageRecord
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
@@ -37,6 +37,7 @@ def page_node(page: KnowledgePage, item: Node, now: datetime, stored: Node | Non
         key=page.key,
         aliases=page.aliases,
         anchors=tuple((heading.anchor, heading.title) for heading in page.headings),
+        blocks=page.blocks,
         links=page.links,
         leads_to=(None,) * len(page.links),
         words=page.subjects.words,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import accumulate, chain
 
-from vicw_ingest.extraction.code.model import SymbolKind
+from vicw_core.code.model import SymbolKind
 from vicw_ingest.knowledge.catalogue import Catalogue, PageEntry, load
 from vicw_ingest.knowledge.link_resolver import ExternalTarget, LinkResolver, LinkTarget
 from vicw_ingest.knowledge.nodes import edge_of, external_node, folder_node, page_node, section_nodes

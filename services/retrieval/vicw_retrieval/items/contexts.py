@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 
+from vicw_core.page_cursor import fingerprint_of, read_cursor, write_cursor
 from vicw_retrieval.items.service import viewer_scope
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_shared.ports import ContextPart
@@ -15,17 +16,20 @@ from vicw_shared.wire.items import ContextPage, ContextsQuery, ContextSummary
 async def list_contexts(query: ContextsQuery, tenant: str, ports: RetrievalPorts) -> ContextPage:
     """Return a page of the contexts with an item that the viewer may see.
 
-    Raises UnavailableError while the graph is down.
+    Raises InvalidInputError for an ``after`` of another request, UnavailableError while the graph is down.
     """
+    fingerprint = fingerprint_of(tenant, "contexts", query.model_dump(mode="json"), {"after", "limit"})
+    after = str(read_cursor(query.after, fingerprint, 1, "after")[0]) if query.after is not None else None
     parts = await ports.graph.context_parts(await viewer_scope(query, tenant, ports, None))
     chosen = [
         part
         for part in parts
-        if part.context.startswith(query.prefix or "") and (query.after is None or part.context > query.after)
+        if part.context.startswith(query.prefix or "") and (after is None or part.context > after)
     ]
     found = [_summary(name, list(group)) for name, group in groupby(chosen, key=lambda part: part.context)]
     page = found[: query.limit]
-    return ContextPage(contexts=tuple(page), next=page[-1].context if len(found) > len(page) else None)
+    following = write_cursor((page[-1].context,), fingerprint) if len(found) > len(page) else None
+    return ContextPage(contexts=tuple(page), next=following)
 
 
 def _summary(context: str, parts: Sequence[ContextPart]) -> ContextSummary:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import cast
 
-from vicw_core.filters.compiler import compile_filter, parse_filter
+from vicw_core.filters.compiler import parse_filter
 from vicw_core.filters.order import listing_place
-from vicw_core.filters.plain import plain_conditions
+from vicw_core.filters.plain import all_conditions
 from vicw_core.page_cursor import fingerprint_of, no_cursor, read_cursor, write_cursor
 from vicw_retrieval.access.scope import audience_of
 from vicw_retrieval.access.viewer_identity import with_viewer_identities
@@ -17,9 +17,8 @@ from vicw_retrieval.ports import RetrievalPorts
 from vicw_shared.clock import now
 from vicw_shared.errors import MissingRecordError
 from vicw_shared.ports import ListingQuery, Scope
-from vicw_shared.ports.item_filter import AllOf, ItemCondition
+from vicw_shared.ports.item_filter import EVERY
 from vicw_shared.ports.item_list import ListingPlace
-from vicw_shared.settings import LimitSettings
 from vicw_shared.uids import is_uid
 from vicw_shared.wire.items import ItemDetails, ItemPage, ItemsQuery, ViewerQuery
 from vicw_shared.wire.viewer import Viewer
@@ -31,9 +30,11 @@ async def list_items(query: ItemsQuery, tenant: str, ports: RetrievalPorts) -> I
     Raises InvalidInputError for a filter or a cursor that is wrong, UnavailableError while the graph is down.
     """
     fingerprint = fingerprint_of(tenant, "items", query.model_dump(mode="json"), {"cursor", "limit"})
+    item_filter = parse_filter(query.filter) if query.filter is not None else None
+    condition = all_conditions(query, ports.limits, "query", domain=query.domain, tags=query.tag, chosen=item_filter)
     chosen = ListingQuery(
         scope=await viewer_scope(query, tenant, ports, query.context),
-        condition=_condition(query, ports.limits),
+        condition=condition or EVERY,
         order=query.order,
         descending=query.direction == "desc",
         retired=query.include == "retired",
@@ -96,10 +97,3 @@ def _place(cursor: str, fingerprint: str) -> ListingPlace:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 2**63
-
-
-def _condition(query: ItemsQuery, limits: LimitSettings) -> ItemCondition:
-    conditions = [plain_conditions(query, limits, "query", domain=query.domain, tags=query.tag)]
-    if query.filter is not None:
-        conditions.append(compile_filter(parse_filter(query.filter), limits))
-    return AllOf(tuple(one for one in conditions if one is not None))

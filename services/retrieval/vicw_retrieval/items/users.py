@@ -5,26 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
+from vicw_core.page_cursor import fingerprint_of, read_cursor, write_cursor
 from vicw_retrieval.items.service import viewer_scope
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.ports import SpeakerPart
 from vicw_shared.wire.people import UserPage, UsersQuery, UserSummary
-
-_WITH_ID, _WITHOUT_ID = "user", "speaker"
 
 
 async def list_users(query: UsersQuery, tenant: str, ports: RetrievalPorts) -> UserPage:
     """Return a page of the users with an item that the viewer may see.
 
-    Raises UnavailableError while the graph is down.
+    Raises InvalidInputError for an ``after`` of another request, UnavailableError while the graph is down.
     """
+    fingerprint = fingerprint_of(tenant, "users", query.model_dump(mode="json"), {"after", "limit"})
+    after = _place(query.after, fingerprint) if query.after is not None else None
     parts = await ports.graph.speaker_parts(await viewer_scope(query, tenant, ports, query.context))
-    after = _place(query.after) if query.after is not None else None
     chosen = [part for part in sorted(parts, key=_key) if _key(part)[1].startswith(query.prefix or "")]
     found = [(key, list(group)) for key, group in groupby(chosen, key=_key) if after is None or key > after]
     page = found[: query.limit]
-    following = _cursor(page[-1][0]) if len(found) > len(page) else None
+    following = write_cursor(page[-1][0], fingerprint) if len(found) > len(page) else None
     return UserPage(users=tuple(_summary(group) for _, group in page), next=following)
 
 
@@ -33,18 +32,9 @@ def _key(part: SpeakerPart) -> tuple[bool, str]:
     return (part.user is None, part.user if part.user is not None else part.speaker or "")
 
 
-def _cursor(key: tuple[bool, str]) -> str:
-    nameless, name = key
-    return f"{_WITHOUT_ID if nameless else _WITH_ID}:{name}"
-
-
-def _place(cursor: str) -> tuple[bool, str]:
-    kind, _, name = cursor.partition(":")
-    if kind not in {_WITH_ID, _WITHOUT_ID}:
-        raise InvalidInputError(
-            FieldProblem("after", "is no place of a page", "Send `next` of the page before, or leave it out")
-        )
-    return kind == _WITHOUT_ID, name
+def _place(cursor: str, fingerprint: str) -> tuple[bool, str]:
+    nameless, name = read_cursor(cursor, fingerprint, 2, "after")
+    return bool(nameless), str(name)
 
 
 def _summary(parts: Sequence[SpeakerPart]) -> UserSummary:

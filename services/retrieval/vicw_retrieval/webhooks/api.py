@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 
 from fastapi import APIRouter, Request, Response, Security
 
 from vicw_retrieval.webhooks import service
 from vicw_retrieval.webhooks.service import WebhookPorts
 from vicw_runtime.http import Gate, bearer_scheme, caller_of, refusals, tenant_of
+from vicw_shared.clock import now
 from vicw_shared.errors import ForbiddenError
 from vicw_shared.model.keys import Right
 from vicw_shared.model.webhooks import Webhook
@@ -16,6 +18,7 @@ from vicw_shared.wire.webhooks import (
     DeadMessages,
     ListedWebhook,
     MadeWebhook,
+    NewSecret,
     NewWebhook,
     Replayed,
     WebhookList,
@@ -50,7 +53,7 @@ def create_webhooks_router(ports: Callable[[], WebhookPorts], gate: Gate) -> API
     )
     async def post_webhook(request: NewWebhook, http: Request) -> MadeWebhook:
         _require_reader(http)
-        hook = await service.make_webhook(ports(), tenant_of(http), request)
+        hook = await service.make_webhook(ports(), tenant_of(http), request, caller_of(http).key)
         return MadeWebhook(secret=hook.secret, **_shown(hook).model_dump())
 
     @router.delete(
@@ -61,8 +64,20 @@ def create_webhooks_router(ports: Callable[[], WebhookPorts], gate: Gate) -> API
         operation_id="delete_webhook",
     )
     async def delete_webhook(webhook: str, http: Request) -> Response:
-        await service.remove_webhook(ports(), tenant_of(http), webhook)
+        await service.remove_webhook(ports(), tenant_of(http), webhook, caller_of(http).key)
         return Response(status_code=204)
+
+    @router.post(
+        "/{webhook}/secret",
+        responses=refusals(401, 403, 404, 413, 422, 429, 503, 507),
+        summary="Give a webhook a new secret",
+        operation_id="rotate_secret",
+    )
+    async def post_secret(webhook: str, request: NewSecret, http: Request) -> MadeWebhook:
+        _require_reader(http)
+        overlap, caller = timedelta(hours=request.overlap_hours), caller_of(http)
+        hook = await service.rotate_secret(ports(), caller.tenant, webhook, overlap, caller.key)
+        return MadeWebhook(secret=hook.secret, **_shown(hook).model_dump())
 
     @router.get(
         "/{webhook}/dead",
@@ -102,5 +117,6 @@ def _shown(hook: Webhook) -> ListedWebhook:
         told_until=hook.mark,
         waiting=len(waiting),
         dead=len(hook.dead),
+        old_secret_until=hook.old_until if hook.old_until is not None and hook.old_until > now() else None,
         error=next((one.error for one in hook.messages if one.error), ""),
     )

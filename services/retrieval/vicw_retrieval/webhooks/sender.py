@@ -6,6 +6,7 @@ Of several processes one delivers to a hook at a time: it holds the hook for a m
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -27,6 +28,8 @@ from vicw_shared.wire.webhooks import WebhookPayload
 
 RETRIES = tuple(timedelta(seconds=s) for s in (5, 300, 1800, 7200, 18_000, 36_000, 36_000))
 """Pauses between the tries of a message, a little more than a day together."""
+_JITTER = 0.2
+"""Up to this share longer is a pause, so that hooks that failed together do not come back together."""
 _HELD = timedelta(seconds=60)
 _PAUSE_SECONDS = 1.0
 _OUTAGE_SECONDS = 10.0
@@ -138,8 +141,8 @@ class _Delivery:
             return
         tries, pauses = message.tries + 1, self.sender.retries
         is_dead = tries > len(pauses)
-        next_at = now() + (timedelta() if is_dead else pauses[tries - 1])
-        tried = replace(message, tries=tries, error=error, dead=is_dead, next_at=next_at)
+        pause = timedelta() if is_dead else pauses[tries - 1] * random.uniform(1, 1 + _JITTER)  # noqa: S311 - no secret
+        tried = replace(message, tries=tries, error=error, dead=is_dead, next_at=now() + pause)
         _log.warning("a webhook was not delivered", webhook=hook.id, message=message.id, tries=tries, error=error)
         changed = replace(hook, messages=tuple(tried if one.id == tried.id else one for one in hook.messages))
         dropped = {one.id for one in changed.dead[:-MOST_DEAD]}

@@ -1,17 +1,19 @@
-"""Use cases of ``/webhooks``: make, list and remove hooks, and send again what no try delivered."""
+"""Use cases of ``/webhooks``: make, list and remove hooks, change secrets, and send again what no try delivered."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from uuid import uuid4
 
+from vicw_core.changes import ChangeKind, record_change
 from vicw_runtime.webhooks.signature import new_secret
 from vicw_shared.clock import now
 from vicw_shared.errors import LimitExceededError, MissingRecordError, OverloadedError, StateConflictError
 from vicw_shared.model.webhooks import Webhook, WebhookMessage
-from vicw_shared.ports import WebhookReceiver, Webhooks
+from vicw_shared.ports import Store, WebhookReceiver, Webhooks
 from vicw_shared.settings import WebhookSettings
 from vicw_shared.wire.events import Event
 from vicw_shared.wire.webhooks import DeadMessage, NewWebhook
@@ -24,13 +26,18 @@ _WRITES = 10
 class WebhookPorts:
     """What the use cases need."""
 
-    store: Webhooks
+    graph: Store
     receiver: WebhookReceiver
     settings: WebhookSettings
 
+    @property
+    def store(self) -> Webhooks:
+        """Where webhooks are kept."""
+        return self.graph.webhooks
 
-async def make_webhook(ports: WebhookPorts, tenant: str, request: NewWebhook) -> Webhook:
-    """Store a webhook that gets the events from now on.
+
+async def make_webhook(ports: WebhookPorts, tenant: str, request: NewWebhook, key: str | None = None) -> Webhook:
+    """Store a webhook that gets the events from now on. ``key``: the id of the caller's key, for the record of changes.
 
     Raises StateConflictError while webhooks are off, InvalidInputError for its address, LimitExceededError.
     """
@@ -54,13 +61,32 @@ async def make_webhook(ports: WebhookPorts, tenant: str, request: NewWebhook) ->
         held_until=at,
     )
     await ports.store.put(hook)
+    await _record(ports, tenant, ChangeKind.MAKE_WEBHOOK, key)
     return hook
 
 
-async def remove_webhook(ports: WebhookPorts, tenant: str, hook_id: str) -> None:
-    """Remove a webhook with its messages. Raises MissingRecordError."""
+async def remove_webhook(ports: WebhookPorts, tenant: str, hook_id: str, key: str | None = None) -> None:
+    """Remove a webhook with its messages, as ``key``. Raises MissingRecordError."""
     if not await ports.store.remove(tenant, hook_id):
         raise _missing()
+    await _record(ports, tenant, ChangeKind.REMOVE_WEBHOOK, key)
+
+
+async def rotate_secret(
+    ports: WebhookPorts, tenant: str, hook_id: str, overlap: timedelta, key: str | None = None
+) -> Webhook:
+    """Give a webhook a new secret, as ``key``; the old one signs as well during the ``overlap``.
+
+    An even older one ends now. Raises MissingRecordError.
+    """
+    until = now() + overlap
+
+    def rotated(hook: Webhook) -> Webhook:
+        return replace(hook, secret=new_secret(), old_secret=hook.secret, old_until=until)
+
+    _, hook = await _change(ports, tenant, hook_id, rotated)
+    await _record(ports, tenant, ChangeKind.ROTATE_WEBHOOK, key)
+    return hook
 
 
 async def dead_messages(ports: WebhookPorts, tenant: str, hook_id: str) -> list[DeadMessage]:
@@ -88,6 +114,11 @@ async def replay(ports: WebhookPorts, tenant: str, hook_id: str, messages: tuple
 
     before, after = await _change(ports, tenant, hook_id, revived)
     return len(before.dead) - len(after.dead)
+
+
+async def _record(ports: WebhookPorts, tenant: str, kind: ChangeKind, key: str | None) -> None:
+    at = now()
+    await ports.graph.write(tenant, "", lambda transaction: record_change(transaction, tenant, kind, 1, key=key, at=at))
 
 
 async def _change(

@@ -43,12 +43,12 @@ async def run(stores: Stores, request: CheckRequest, report: Report[NoItem]) -> 
 
 
 class LastCheckRequest(Message):
-    """Tell what the last comparison of the two stores found."""
+    """Tell what the last comparison of the two stores found, of all tenants."""
 
 
 async def run_last(stores: Stores, request: LastCheckRequest, report: Report[NoItem]) -> CheckState:
     """Read what is recorded of the comparisons."""
-    return await check_state(stores.graph, (await stores.graph.record.models()).rebuilding)
+    return await check_state(stores.graph, (await stores.graph.record.models()).rebuilding, None)
 
 
 CHECK = Operation(
@@ -69,5 +69,6 @@ LAST_CHECK = Operation(
     item=NoItem,
     run=run_last,
     opening=Opening.STORES,
+    owner_only=True,  # numbers of all tenants
 )
 OPERATIONS = (CHECK, LAST_CHECK)

@@ -70,7 +70,8 @@ def _last_lines(state: CheckState) -> Iterator[str]:
         what = "is being compared since" if last.running else f"interrupted: {last.error}, at" if last.error else "at"
         yield f"last comparison: {what} {format_minute(last.began if last.running else last.at, UTC)}"
     if (drift := state.drift) is None:
-        yield "no comparison has found a difference"
+        if last is not None:
+            yield "no comparison has found a difference"
     else:
         counts = f"{counted(drift.missing, 'point')} missing, {drift.stale} out of date, {drift.orphaned} orphaned"
         yield f"last difference: at {format_minute(drift.at, UTC)}, repaired: {counts}"

@@ -53,7 +53,7 @@ async def run(memory: Memory, request: ReconcileRequest, report: Report[NoItem])
         )
         missing, stale, orphaned = missing + page.missing, stale + page.stale, orphaned + page.orphaned
         if not request.dry_run:
-            await record_drift(graph.log, page.counts, began=began)
+            await record_drift(graph.log, page.counts, page.tenants, began=began)
         bookmark = page.next
         report.progress(side, min(pages * PAGE, total), total)
     if missing + stale and not request.dry_run:

@@ -35,7 +35,7 @@ async def compare(memory: Memory) -> AsyncIterator[None]:
         result = await reconcile(
             graph.outbox, graph.audit, indexes.read_index.vectors, start=bookmark, pages=settings.sleep.reconcile_pages
         )
-        await record_drift(graph.log, result.counts)
+        await record_drift(graph.log, result.counts, result.tenants)
         if any(result.counts.values()):
             _log.warning("the stores differed; the vector store is repaired", **result.counts)
         if result.next is None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -33,7 +34,7 @@ class ReconcileReport:
     ``orphaned`` points without a passage (removed).
 
     ``next`` is where to continue; None: everything is compared. ``rebuilt`` is then the mark of a lost index that no
-    longer holds.
+    longer holds. ``tenants`` has the numbers of each tenant, by their kind in ``counts``.
     """
 
     missing: int
@@ -41,6 +42,7 @@ class ReconcileReport:
     orphaned: int
     next: ReconcileBookmark | None
     rebuilt: datetime | None = None
+    tenants: Mapping[str, Mapping[str, int]] = field(default_factory=dict, compare=False)
 
     @property
     def counts(self) -> dict[str, int]:

@@ -79,7 +79,7 @@ async def _compare(wiring: SleepWiring, *, start: ReconcileBookmark, first: bool
         done = await service.reconcile(
             graph.outbox, graph.audit, vectors, start=start, pages=wiring.settings.sleep.reconcile_pages
         )
-        await record_drift(graph.log, done.counts)
+        await record_drift(graph.log, done.counts, done.tenants)
         run.more = done.next is not None
     if done.rebuilt is not None:
         await graph.record.clear_rebuilding(done.rebuilt)

@@ -41,26 +41,29 @@ def connect(
     agent: _Agent,
     project: _Project = False,
     context: Annotated[
-        str | None, typer.Option(help="Context of all sessions. \\[default: the name of the git checkout]")
+        str | None,
+        typer.Option(
+            help="Context of all sessions. \\[default: VICW_CONTEXT, or the name of the Git checkout or folder]"
+        ),
     ] = None,
     url: Annotated[
         str | None,
-        typer.Option(help="Address of the server. \\[default: VICW_URL, or the server on this machine]"),
+        typer.Option(
+            help="Address of the server, on the platform of the retrieval service. "
+            "\\[default: VICW_RETRIEVE_URL, VICW_URL, or the server on this machine]"
+        ),
     ] = None,
     capture: Annotated[bool, typer.Option("--capture/--no-capture", help="Store what is said, or only recall.")] = True,
     yes: _Yes = False,
     dry_run: _Dry = False,
 ) -> None:
     """Connect a coding agent: write its hooks, its MCP server and a skill, once you have seen what changes."""
-    from vicw_standalone.cli.root_group import COMMANDS
-
     connection = AgentConnection(
         program=_running_program(),
         project=Path.cwd() if project else None,
         context=context,
         url=url,
         captures=capture,
-        mcp="mcp" in COMMANDS,
     )
     _apply(plan_connect(agent, connection), yes=yes, dry_run=dry_run)
 

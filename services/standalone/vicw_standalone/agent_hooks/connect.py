@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from vicw_core.hook_events import RECALLING
 from vicw_standalone.agent_hooks.config_files import (
     FileChange,
     add_hooks,
@@ -21,9 +22,13 @@ from vicw_standalone.agent_hooks.config_files import (
     remove_hooks,
     remove_server,
 )
-from vicw_standalone.agent_hooks.hook import RECALLING
 
 SKILL = Path(__file__).with_name("plugin") / "skills" / "vicw" / "SKILL.md"
+NOT_STORED = "* Nothing of a session is stored by itself: store what the user asks you to remember: tool `remember`.\n"
+"""What the skill says of a plug-in, which has no hooks."""
+STORED = (
+    "* Sessions are stored by themselves. Store something extra if the user asks you to remember it: tool `remember`.\n"
+)
 _RECALL_SECONDS, _OFFLOAD_SECONDS = 5, 60
 
 
@@ -57,8 +62,7 @@ HOOKS: dict[ConnectedAgent, dict[str, int]] = {
 class AgentConnection:
     """What is connected: the path of ``vicw``, and what each of its commands is told.
 
-    ``project``: the folder whose files are changed; None: those of the user. ``mcp``: whether this installation has
-    the MCP server.
+    ``project``: the folder whose files are changed; None: those of the user. ``captures``: sessions are stored.
     """
 
     program: str
@@ -66,7 +70,6 @@ class AgentConnection:
     context: str | None = None
     url: str | None = None
     captures: bool = True
-    mcp: bool = False
 
     @property
     def options(self) -> list[str]:
@@ -86,9 +89,9 @@ def disconnect(agent: ConnectedAgent, project: Path | None) -> list[FileChange]:
 
 
 def _changes(agent: ConnectedAgent, connection: AgentConnection, *, is_connecting: bool) -> Iterator[FileChange]:
-    mcp = [connection.program, "mcp", *connection.options] if is_connecting and connection.mcp else None
+    mcp = [connection.program, "mcp", *connection.options] if is_connecting else None
     hooks = _hook_commands(agent, connection) if is_connecting else {}
-    skill = SKILL.read_text("utf-8") if is_connecting else None
+    skill = _skill(connection) if is_connecting else None
     home, project = Path.home(), connection.project
     found: list[FileChange | None] = []
     match agent:
@@ -113,6 +116,12 @@ def _changes(agent: ConnectedAgent, connection: AgentConnection, *, is_connectin
             path = (project or Path.cwd()) / ".vscode" / "mcp.json"
             found = [change_json(path, _set_server("servers", mcp, {"type": "stdio"}))]
     yield from filter(None, found)
+
+
+def _skill(connection: AgentConnection) -> str:
+    """Return the skill's text, which says whether sessions are stored by themselves."""
+    text = SKILL.read_text("utf-8")
+    return text.replace(NOT_STORED, STORED) if connection.captures else text
 
 
 def _claude_state(home: Path) -> Path:

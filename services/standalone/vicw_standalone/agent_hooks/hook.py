@@ -13,16 +13,15 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from vicw_standalone.agent_hooks.project import is_off, project_context
-from vicw_standalone.agent_hooks.transcript import OFF_MARKER, TranscriptReader, summarize
+from vicw_core.hook_events import OFFLOADING, RECALLING, TURNS_HEADER
+from vicw_core.project_context import folder_context
+from vicw_readers.assistants.agents.transcript import OFF_MARKER, TranscriptReader, summarize
+from vicw_standalone.agent_hooks.project import is_off
 
 if TYPE_CHECKING:
     from http.client import HTTPMessage
 
 AGENTS = ("claude-code", "codex")
-RECALLING = frozenset({"SessionStart", "UserPromptSubmit"})
-OFFLOADING = frozenset({"PreCompact", "Stop", "SessionEnd"})
-"""The events that are answered with memories, and those at which turns are stored."""
 _FIELDS = ("hook_event_name", "session_id", "prompt", "source", "cwd", "transcript_path")
 """What is sent of an event: the rest is not needed."""
 _OF_THIS_MACHINE = ("cwd", "transcript_path")
@@ -34,8 +33,6 @@ _CONNECT_SECONDS = 0.3
 OFFLOAD_SECONDS, _APART_SECONDS = 60.0, 600.0
 """While the agent waits, and in a process that it does not wait for."""
 _MAX_EVENT_BYTES = 8 * 1024 * 1024
-TURNS_HEADER = "VICW-Wants-Turns"
-"""Header of a server that has not opened the transcript: the turns have to be sent."""
 _TURNS = 100
 """Turns of one request."""
 
@@ -54,7 +51,11 @@ def run(arguments: Sequence[str]) -> None:
 
     parser = ArgumentParser("vicw hook", description="Answer a hook of a coding agent: its event is on standard input.")
     parser.add_argument("agent", choices=AGENTS)
-    parser.add_argument("--context", default=os.environ.get("VICW_CONTEXT"), help="default: the git checkout's name")
+    parser.add_argument(
+        "--context",
+        default=os.environ.get("VICW_CONTEXT"),
+        help="default: the name of the Git checkout, or of the folder",
+    )
     parser.add_argument("--url", help="address of the server")
     parser.add_argument("--no-capture", action="store_true", help="recall only: store nothing of the session")
     parser.add_argument("--seconds", type=float, default=RECALL_SECONDS, help="longest time of a recall (%(default)s)")
@@ -89,9 +90,9 @@ def answer_event(
     if name in OFFLOADING and not (captures and event.get("transcript_path")):
         return {}
     server = _Server(url)
-    context = context or project_context(folder)
+    context = context or folder_context(folder)
     if not context:
-        raise _NoAnswerError("the folder has no name; use --context")
+        raise _NoAnswerError("the folder is no project; name a context with --context or VICW_CONTEXT")
     if server.is_local or name in RECALLING:
         sent = {field: event[field] for field in _FIELDS if event.get(field) is not None}
         if not server.is_local:
@@ -115,21 +116,24 @@ def _send_turns(server: _Server, agent: str, context: str, event: Mapping[str, A
         turns = list(reader.read(file))
     problems = [summary] if (summary := reader.summary()) else []
 
-    def store(items: list[dict[str, str]]) -> None:
+    def store(turns: list[dict[str, str]]) -> None:
+        event = {"event": "turns", "context": context, "session": session, "source": agent, "turns": turns}
         try:
-            server.post("/ingest", {"context": context, "flow_id": session, "wait": False, "items": items})
+            answer, _ = server.post("/hooks/session", event)
         except _InvalidError as error:
-            middle = len(items) // 2
+            middle = len(turns) // 2
             if middle:
-                store(items[:middle])
-                store(items[middle:])
+                store(turns[:middle])
+                store(turns[middle:])
             else:
-                problems.append(f"turn {items[0]['id']} cannot be stored: {error}")
+                problems.append(f"turn {turns[0]['id']} cannot be stored: {error}")
+        else:
+            problems.extend(filter(None, [answer.get("problem")]))
 
     for batch in _batches(list({one.id: one for one in turns}.values())):
         store(
             [
-                {"id": one.id, "text": _masked(one.text), "speaker": one.speaker, "subtype": "message", "source": agent}
+                {"id": one.id, "text": _masked(one.text), "speaker": one.speaker}
                 | ({"timestamp": one.timestamp} if one.timestamp else {})
                 for one in batch
             ]
@@ -183,14 +187,18 @@ def _masked(text: str) -> str:
 
 
 class _Server:
-    """A server: that of ``--url``, of ``VICW_URL``, or the one that has the data directory open."""
+    """A server: that of ``--url``, of ``VICW_RETRIEVE_URL`` or ``VICW_URL``, or the one of the data directory.
+
+    Of the separate services it is the one that retrieves, which hands turns on.
+    """
 
     def __init__(self, url: str | None) -> None:
         from urllib.parse import urlsplit
 
-        from vicw_standalone.terminal.recorded_address import recorded_address
+        from vicw_runtime.terminal.recorded_address import recorded_address
 
-        named = url or os.environ.get("VICW_URL") or recorded_address() or "http://127.0.0.1:8080"
+        variables = (os.environ.get(name) for name in ("VICW_RETRIEVE_URL", "VICW_URL"))
+        named = next(filter(None, (url, *variables)), None) or recorded_address() or "http://127.0.0.1:8080"
         self._address = urlsplit(named)
         self.is_local = self._address.hostname in _LOOPBACK
         self._key = os.environ.get("VICW_API_KEY", "").strip()

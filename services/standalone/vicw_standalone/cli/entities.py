@@ -10,11 +10,11 @@ import typer
 from rich.markup import escape
 
 from vicw_runtime.console import err, harmless, out
+from vicw_runtime.terminal.completion import contexts as complete_contexts
 from vicw_shared.clock import format_minute
 from vicw_shared.text import counted
 from vicw_shared.wire.entities import Entity, EntityRef, IdentityChange, MergedRef
 from vicw_shared.wire.items import MAX_PAGE
-from vicw_standalone.terminal.completion import contexts as complete_contexts
 from vicw_standalone.terminal.pages import first
 from vicw_standalone.terminal.server_client import UrlOption, server
 

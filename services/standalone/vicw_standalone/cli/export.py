@@ -12,6 +12,7 @@ import typer
 
 from vicw_runtime.console import err, fail, out
 from vicw_runtime.operations.command import DataDirOption, Place, PlatformOption, run_command, tenant_name
+from vicw_runtime.terminal.completion import contexts as complete_contexts
 from vicw_runtime.terminal.json_option import FilterOption, read_filter
 from vicw_shared.text import counted
 from vicw_sleep.archive.cli import export_graph
@@ -35,7 +36,10 @@ def export(
         ),
     ],
     tenant: Annotated[str | None, typer.Option(help="Only this tenant. \\[default: all]", callback=tenant_name)] = None,
-    context: Annotated[str | None, typer.Option(help="Only contexts of this name. \\[default: all]")] = None,
+    context: Annotated[
+        str | None,
+        typer.Option(help="Only contexts of this name. \\[default: all]", autocompletion=complete_contexts),
+    ] = None,
     filter_: FilterOption = None,
     keys: Annotated[bool, typer.Option("--keys", help="Include the digests of all API keys.")] = False,
     no_vectors: Annotated[

@@ -12,6 +12,7 @@ import typer
 from rich.markup import escape
 
 from vicw_runtime.console import err, fail, harmless, out
+from vicw_runtime.terminal.completion import contexts as complete_contexts
 from vicw_runtime.terminal.json_option import FilterOption, read_object
 from vicw_shared.clock import format_minute
 from vicw_shared.model.item_order import ItemOrder
@@ -19,7 +20,6 @@ from vicw_shared.uids import is_uid
 from vicw_shared.wire.feedback import Verdict
 from vicw_shared.wire.items import ItemDetails
 from vicw_standalone.cli.retract import retract
-from vicw_standalone.terminal.completion import contexts as complete_contexts
 from vicw_standalone.terminal.item_lines import print_items
 from vicw_standalone.terminal.pages import first
 from vicw_standalone.terminal.server_client import UrlOption, server
@@ -41,6 +41,9 @@ def register(parent: typer.Typer) -> None:
 @app.command("list")
 def list_items(
     context: Annotated[str | None, typer.Argument(help="Only this context.", autocompletion=complete_contexts)] = None,
+    in_context: Annotated[
+        str | None, typer.Option("--context", help="The same as CONTEXT.", autocompletion=complete_contexts)
+    ] = None,
     filter_: FilterOption = None,
     speaker: Annotated[str | None, typer.Option(help="Only what this speaker said.")] = None,
     user: Annotated[str | None, typer.Option(help="Only what this user said.")] = None,
@@ -56,6 +59,9 @@ def list_items(
     url: UrlOption = None,
 ) -> None:
     """List items, the latest first."""
+    if context is not None and in_context not in {None, context}:
+        fail("name one context", code=2)
+    context = context if context is not None else in_context
     query: dict[str, Any] = {
         "context": context,
         "filter": _read_filter(filter_),
@@ -124,7 +130,10 @@ def edit(
 def supersede(
     new: Annotated[str, typer.Argument(help="The item that holds: its uid; with --context also your id.")],
     old: Annotated[str, typer.Argument(help="The item that it replaces.")],
-    context: Annotated[str | None, typer.Option(help="Context of the items, if they are named by your ids.")] = None,
+    context: Annotated[
+        str | None,
+        typer.Option(help="Context of the items, if they are named by your ids.", autocompletion=complete_contexts),
+    ] = None,
     at: Annotated[
         datetime | None,
         typer.Option(help="Since when the new one holds, in UTC. \\[default: the time of the new item]"),

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from itertools import batched
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from vicw_runtime.console import fail, harmless, out
+from vicw_runtime.terminal.completion import contexts as complete_contexts
 from vicw_runtime.terminal.json_option import FilterOption, read_filter
 from vicw_shared.text import counted
 from vicw_shared.uids import is_uid
-from vicw_standalone.terminal.completion import contexts as complete_contexts
 from vicw_standalone.terminal.server_client import UrlOption, server
+
+if TYPE_CHECKING:  # slow to import
+    from vicw_shared.wire.retract import RetractedItem
 
 _IDS_AT_ONCE = 500
 
@@ -65,9 +68,9 @@ def retract(
         ]
     outcomes = [item for answer in answers for item in answer.items]
     for given, item in zip(ids, outcomes, strict=False):
-        out.print(f"{item.status.value:<9} {harmless(item.id or given)}", markup=False)
+        _print(item, given, dry_run)
     if dry_run:
-        out.print("nothing was changed: this is what would become of them")
+        out.print("nothing was changed")
     if any(item.status.value == "unknown" for item in outcomes):
         raise typer.Exit(1)
 
@@ -81,7 +84,7 @@ def _retract_filtered(chosen: dict[str, Any], until: datetime | None, dry_run: b
             answer = client.retract(**fields, ended_at=until, dry_run=dry_run)
             selected, done = answer.selected or 0, len(answer.items)
             for item in answer.items:
-                out.print(f"{item.status.value:<9} {harmless(item.id or item.uid or '')}", markup=False)
+                _print(item, item.uid or "", dry_run)
             retracted += done
             if dry_run or done == 0 or done >= selected:
                 break
@@ -89,6 +92,12 @@ def _retract_filtered(chosen: dict[str, Any], until: datetime | None, dry_run: b
         out.print(f"nothing was changed: {counted(selected, 'item')} would be retracted")
     else:
         out.print(f"{counted(retracted, 'item')} retracted")
+
+
+def _print(item: RetractedItem, given: str, dry_run: bool) -> None:
+    status = item.status.value
+    status = f"would be {status}" if dry_run and status == "retracted" else status
+    out.print(f"{status:<9} {harmless(item.id or given)}", markup=False)
 
 
 def _named(batch: tuple[str, ...], context: str | None) -> dict[str, Any]:

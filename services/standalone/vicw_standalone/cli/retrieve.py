@@ -17,9 +17,9 @@ import typer
 from rich.markup import escape
 
 from vicw_runtime.console import err, harmless, out
+from vicw_runtime.terminal.completion import contexts as complete_contexts
 from vicw_runtime.terminal.json_option import FilterOption, read_object
 from vicw_shared.clock import format_minute
-from vicw_standalone.terminal.completion import contexts as complete_contexts
 from vicw_standalone.terminal.one_request import post
 from vicw_standalone.terminal.server_client import UrlOption, server
 

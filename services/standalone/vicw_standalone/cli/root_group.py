@@ -19,7 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "mcp": ("vicw_standalone.mcp.cli", "Connect an agent: an MCP server on standard input and output."),
     "ingest": (
         "vicw_standalone.file_import.cli",
-        "Ingest files: Markdown, text, source code, JSONL of items, ChatGPT and Claude exports.",
+        "Ingest files: notes, text, source code, chats, exports of assistants, JSON Lines of items.",
     ),
     "retrieve": ("vicw_standalone.cli.retrieve", "Retrieve evidence for a question."),
     "retract": ("vicw_standalone.cli.retract", "Retract items, with everything that rests on them alone."),

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from vicw_runtime.console import err
-from vicw_standalone.terminal.completion import contexts as complete_contexts
+from vicw_runtime.terminal.completion import contexts as complete_contexts
 from vicw_standalone.terminal.item_lines import print_items
 from vicw_standalone.terminal.pages import first
 from vicw_standalone.terminal.server_client import UrlOption, server

@@ -11,9 +11,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from vicw_runtime.console import err, harmless, out
+from vicw_runtime.terminal.completion import contexts as complete_contexts
 from vicw_shared.clock import format_minute
 from vicw_shared.wire.people import UserSummary
-from vicw_standalone.terminal.completion import contexts as complete_contexts
 from vicw_standalone.terminal.pages import first
 from vicw_standalone.terminal.server_client import UrlOption, server
 

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from vicw_runtime.console import err, harmless, out
 from vicw_shared.clock import format_minute
+from vicw_shared.wire.webhooks import MadeWebhook
 from vicw_standalone.terminal.server_client import UrlOption, server
 
 app = typer.Typer(
@@ -38,11 +39,22 @@ def create(
     """Have events sent to an address, and print the secret that signs them. It is shown only now."""
     with server(url) as client:
         made = client.create_webhook(address, kinds=kind or ())
-    if as_json:
-        print(made.model_dump_json(indent=2))
-    else:
-        err.print(f"Webhook {made.id}. Its secret is shown only now:", markup=False)
-        out.print(made.secret, markup=False)
+    _print_secret(made, as_json=as_json)
+
+
+@app.command()
+def rotate(
+    webhook: WebhookArgument,
+    overlap_hours: Annotated[
+        float, typer.Option(help="Hours for which the old secret signs as well.", min=0, max=168)
+    ] = 24,
+    as_json: JsonOption = False,
+    url: UrlOption = None,
+) -> None:
+    """Give a webhook a new secret, and print it. It is shown only now."""
+    with server(url) as client:
+        made = client.rotate_webhook(webhook, overlap_hours=overlap_hours)
+    _print_secret(made, as_json=as_json)
 
 
 @app.command("list")
@@ -87,6 +99,14 @@ def replay(
     with server(url) as client:
         count = client.replay(webhook, message or None).count
     out.print(f"{count} sent again", markup=False)
+
+
+def _print_secret(made: MadeWebhook, *, as_json: bool) -> None:
+    if as_json:
+        print(made.model_dump_json(indent=2))
+    else:
+        err.print(f"Webhook {made.id}. Its secret is shown only now:", markup=False)
+        out.print(made.secret, markup=False)
 
 
 def _print(rows: tuple[BaseModel, ...], table: Table, none: str, *, as_json: bool) -> None:

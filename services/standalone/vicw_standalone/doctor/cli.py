@@ -13,8 +13,8 @@ from rich.markup import escape
 from vicw_client import VicwClient
 from vicw_runtime.console import fail, harmless, out
 from vicw_runtime.operations.command import DataDirOption
+from vicw_runtime.terminal.completion import contexts as complete_contexts
 from vicw_standalone.settings import read_settings
-from vicw_standalone.terminal.completion import contexts as complete_contexts
 from vicw_standalone.terminal.server_client import server
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ import typer
 
 from vicw_client import BadRequestError, VicwClient, VicwClientError
 from vicw_runtime.console import err, fail, harmless, problem
+from vicw_runtime.terminal.completion import contexts as complete_contexts
 from vicw_shared.wire.graph import GraphAnswer
 from vicw_standalone.drawing.picture import draw
 from vicw_standalone.drawing.presets import PRESETS, Preset
-from vicw_standalone.terminal.completion import contexts as complete_contexts
 from vicw_standalone.terminal.server_client import UrlOption, server
 
 _SHOWN_CHARS = 100

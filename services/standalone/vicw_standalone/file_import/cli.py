@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
-from vicw_runtime.console import INTERRUPTED, err, fail, out, problem
-from vicw_standalone.terminal.completion import contexts as complete_contexts
-from vicw_standalone.terminal.console import interruptible, print_refused
+from vicw_runtime.console import INTERRUPTED, err, fail, problem
+from vicw_runtime.terminal.completion import contexts as complete_contexts
+from vicw_shared.model import Sensitivity
+from vicw_standalone.terminal.console import interruptible
+from vicw_standalone.terminal.import_options import account_name, encoding_name, format_name, list_formats, zone_name
 from vicw_standalone.terminal.server_client import UrlOption, connect, hint, require_server
 
 if TYPE_CHECKING:  # what only a run needs is imported by it
     from rich.progress import Progress
 
-    from vicw_standalone.file_import.service import Summary
+    from vicw_readers.intake.source_file import ImportOptions
+
+_DRY_ITEMS = 20
+"""Items that a dry run shows without --verbose."""
+_SECONDS_BETWEEN_LINES = 10.0
 
 
 def _path(text: str) -> Path:
@@ -55,6 +62,35 @@ def ingest(
         str | None, typer.Option(help="coding, creative, general, or your own. \\[default: by kind of file]")
     ] = None,
     flow: Annotated[str | None, typer.Option(help="Flow of the items: their logical thread.")] = None,
+    sensitivity: Annotated[
+        Sensitivity | None,
+        typer.Option(help="Who sees them. \\[default: personal for mail and people's chats, else public]"),
+    ] = None,
+    owner: Annotated[
+        str | None, typer.Option(help="Whom what is not public is about. \\[default: the name of your account]")
+    ] = None,
+    timezone: Annotated[
+        str, typer.Option(help="Time zone of times without one.", parser=zone_name, metavar="ZONE")
+    ] = "UTC",
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--format", help="Format of all files. \\[default: by content]", parser=format_name, metavar="NAME"
+        ),
+    ] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="Encoding of texts that are not UTF-8.", parser=encoding_name, metavar="NAME")
+    ] = None,
+    include: Annotated[
+        list[str] | None, typer.Option(help="Read only these files of folders: a pattern as of .gitignore. Repeatable.")
+    ] = None,
+    exclude: Annotated[list[str] | None, typer.Option(help="Leave these files of folders out. Repeatable.")] = None,
+    dry: Annotated[bool, typer.Option("--dry-run", help="Send nothing: show what would be stored.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="List all that was not read.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON, for programs.")] = False,
+    show_formats: Annotated[
+        bool, typer.Option("--list-formats", help="List the formats, and end.", is_eager=True, callback=list_formats)
+    ] = False,
     again: Annotated[bool, typer.Option("--again", help="Also send items that an earlier run stored.")] = False,
     no_wait: Annotated[
         bool, typer.Option("--no-wait", help="Return as soon as everything is stored, before it is indexed.")
@@ -75,49 +111,84 @@ def ingest(
     ] = False,
     url: UrlOption = None,
 ) -> None:
-    """Ingest files: Markdown, text, source code, JSONL of items, ChatGPT and Claude exports.
+    """Ingest files: notes, text, source code, chats, exports of assistants, JSON Lines of items.
 
-    Folders are walked; hidden files, binaries and files that .gitignore names are skipped. Markdown is cut at
-    headings, code at definitions; ids are path#anchor, so a second run updates what has changed. A stopped import
-    resumes when it is run again. Ctrl-C stops it after the requests in flight, a second Ctrl-C at once. Exit code 1
-    if anything was refused, 2 if the import could not continue, 130 after Ctrl-C.
+    A format is told by its content; --list-formats says what is kept of each. Folders are walked and .zip files
+    opened; hidden files and those that .gitignore names are left out. Markdown is cut at headings, code at
+    definitions; ids are path#anchor, so a second run updates what has changed. A stopped import resumes when it is run
+    again. Ctrl-C stops it after the requests in flight, a second Ctrl-C at once. Exit code 1 if anything was refused,
+    2 if the import could not continue, 130 after Ctrl-C.
 
     With --knowledge a folder becomes pages, sections and code with links between them, and bridges to memories. Later
     runs send changed and moved pages and retract deleted ones. Broken links are listed, which is no error.
     """
-    from vicw_standalone.file_import.service import IMPORT_RETRY, ImportStoppedError, import_paths
-    from vicw_standalone.sources.roots import ContextTakenError
+    from zoneinfo import ZoneInfo
+
+    from vicw_readers.intake.source_file import ImportOptions
 
     if knowledge:
+        if dry or as_json or format_ or include or exclude or sensitivity:
+            fail("--dry-run, --json, --format, --include, --exclude and --sensitivity are not for --knowledge", code=2)
+        from vicw_standalone.file_import.service import IMPORT_RETRY
         from vicw_standalone.knowledge.cli import SyncOptions, sync_folders
 
-        options = SyncOptions(context, folder, domain, watch, every, again, not no_wait, allow_empty)
+        sync = SyncOptions(context, folder, domain, watch, every, again, not no_wait, allow_empty)
         with connect(url, IMPORT_RETRY) as client:
             require_server(client)
-            sync_folders(client, paths, options)
+            sync_folders(client, paths, sync)
         return
     if watch or folder is not None or allow_empty:
         fail("--watch, --folder and --allow-empty need --knowledge", code=2)
+    options = ImportOptions(
+        context=context,
+        domain=domain,
+        flow=flow,
+        owner=owner or account_name(),
+        sensitivity=sensitivity,
+        timezone=ZoneInfo(timezone),
+        format=format_,
+        encoding=encoding,
+        include=tuple(include or ()),
+        exclude=tuple(exclude or ()),
+    )
+    if dry:
+        _dry_run(paths, options, verbose=verbose, as_json=as_json)
+    else:
+        _import(paths, options, url, again=again, wait=not no_wait, verbose=verbose, as_json=as_json)
+
+
+def _import(
+    paths: list[Path],
+    options: ImportOptions,
+    url: str | None,
+    *,
+    again: bool,
+    wait: bool,
+    verbose: bool,
+    as_json: bool,
+) -> None:
+    from vicw_standalone.file_import.roots import ContextTakenError
+    from vicw_standalone.file_import.service import IMPORT_RETRY, ImportStoppedError, import_paths
+    from vicw_standalone.terminal.import_report import print_summary, summary_as_json
+
     bar = _bar()
     with connect(url, IMPORT_RETRY) as client, bar:
         require_server(client)
         task = bar.add_task("items", total=None)
+        lines = _progress_lines()
+
+        def tell(done: int, total: int | None) -> None:
+            bar.update(task, completed=done, total=total)
+            lines(done, total)
+
         try:
             with interruptible(_stopping, lambda: _stopped(bar)) as stop:
                 summary = import_paths(
-                    client,
-                    paths,
-                    context=context,
-                    domain=domain,
-                    flow=flow,
-                    progress=lambda done, total: bar.update(task, completed=done, total=total),
-                    again=again,
-                    wait_until_found=not no_wait,
-                    stop=stop,
+                    client, paths, options=options, progress=tell, again=again, wait_until_found=wait, stop=stop
                 )
         except ImportStoppedError as error:
             bar.stop()
-            print_summary(error.summary)
+            print_summary(error.summary, verbose=verbose)
             fail(f"{error}{hint(error.__cause__)}", code=2 if error.__cause__ else INTERRUPTED)
         except ContextTakenError as error:
             bar.stop()
@@ -125,9 +196,51 @@ def ingest(
         except OSError as error:
             bar.stop()
             fail(f"cannot write the record of this import ({error}); set XDG_STATE_HOME to a writable folder", code=2)
-    print_summary(summary)
+    if as_json:
+        typer.echo(summary_as_json(summary))
+    else:
+        print_summary(summary, verbose=verbose)
     if summary.refused:
         raise typer.Exit(1)
+
+
+def _dry_run(paths: list[Path], options: ImportOptions, *, verbose: bool, as_json: bool) -> None:
+    from vicw_readers.records import SourceItem
+    from vicw_standalone.file_import.dry_run import dry_run
+    from vicw_standalone.terminal.import_report import item_as_json, print_item, print_summary, summary_as_json
+
+    seen = 0
+
+    def see(record: SourceItem) -> None:
+        nonlocal seen
+        seen += 1
+        if as_json:
+            typer.echo(item_as_json(record))
+        elif verbose or seen <= _DRY_ITEMS:
+            print_item(record)
+
+    summary = dry_run(paths, options, see)
+    if as_json:
+        typer.echo(summary_as_json(summary, dry=True))
+    else:
+        if seen > _DRY_ITEMS and not verbose:
+            err.print(f"…and {seen - _DRY_ITEMS} more items: --verbose lists all")
+        print_summary(summary, verbose=verbose, dry=True)
+    if summary.refused:
+        raise typer.Exit(1)
+
+
+def _progress_lines() -> Callable[[int, int | None], None]:
+    """Return what says how far the import is, now and then, where the output is no terminal."""
+    last = time.monotonic()
+
+    def tell(done: int, total: int | None) -> None:
+        nonlocal last
+        if not err.is_terminal and time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
+            last = time.monotonic()
+            err.print(f"{done} items of {total or 'those read so far'} are done")
+
+    return tell
 
 
 def _bar() -> Progress:
@@ -144,29 +257,3 @@ def _stopping() -> None:
 def _stopped(bar: Progress) -> None:
     bar.stop()
     problem("stopped at once. Acknowledged items are stored; run the same import again to continue")
-
-
-def print_summary(summary: Summary) -> None:
-    """Print the numbers of stored items, and the refused ones."""
-    from rich.table import Table
-
-    table = Table(show_header=False, box=None)
-    for name, count in (
-        ("created", summary.created),
-        ("updated", summary.updated),
-        ("unchanged", summary.unchanged),
-        ("duplicates, linked", summary.linked),
-        ("stored by an earlier run", summary.skipped),
-        ("files skipped", len(summary.passed_over)),
-        ("refused", len(summary.refused)),
-    ):
-        table.add_row(name, str(count))
-    out.print(table)
-    for context, count in summary.contexts.most_common():
-        out.print(f"  {count} in context [bold]{escape(context)}[/]")
-    for kind, count in summary.masked.most_common():
-        out.print(f"  secrets masked in {count} {'item' if count == 1 else 'items'}: {kind}")
-    if summary.jobs:
-        requests = "1 request is" if len(summary.jobs) == 1 else f"{len(summary.jobs)} requests are"
-        out.print(f"  everything is stored; {requests} still being indexed")
-    print_refused(summary.refused)

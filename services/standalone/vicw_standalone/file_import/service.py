@@ -12,17 +12,21 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
 from vicw_client import BadRequestError, Retry, TooLargeError, VicwClient, VicwClientError
+from vicw_readers.intake.source_file import ImportOptions
+from vicw_readers.paths import read_paths
+from vicw_readers.records import Refused, Report, SourceItem
 from vicw_shared.text import counted
 from vicw_shared.wire.ingest import IngestResponse, ItemStatus
-from vicw_standalone.sources import Refused, Skipped, SourceItem, read_paths
-from vicw_standalone.sources.batches import ItemBatch, batched
-from vicw_standalone.sources.ledger import Acknowledged, ImportLedger, ItemDigest, digest_of
-from vicw_standalone.sources.roots import claim_contexts
+from vicw_standalone.file_import.batches import ItemBatch, batched
+from vicw_standalone.file_import.ledger import Acknowledged, ImportLedger, ItemDigest, digest_of
+from vicw_standalone.file_import.roots import claim_contexts
+from vicw_standalone.file_import.stored_flows import StoredFlows
+from vicw_standalone.file_import.summary import Summary
 
 IMPORT_RETRY = Retry(attempts=12, longest_seconds=30.0)
 """Retries of an importing client: it waits up to two and a half minutes for a server with a full queue."""
@@ -47,38 +51,11 @@ class ImportStoppedError(Exception):
         self.summary = summary
 
 
-@dataclass(slots=True)
-class Summary:
-    """Result of an import.
-
-    ``skipped`` counts items acknowledged in an earlier run; ``passed_over`` are files without content to store;
-    ``jobs`` are still indexing items.
-    """
-
-    created: int = 0
-    updated: int = 0
-    unchanged: int = 0
-    linked: int = 0
-    skipped: int = 0
-    masked: Counter[str] = field(default_factory=Counter)
-    refused: list[Refused] = field(default_factory=list)
-    passed_over: list[Skipped] = field(default_factory=list)
-    jobs: list[str] = field(default_factory=list)
-    contexts: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def stored(self) -> int:
-        """Items created, updated or unchanged in this run; linked duplicates are not counted."""
-        return self.created + self.updated + self.unchanged
-
-
 def import_paths(
     client: VicwClient,
     paths: Sequence[Path],
     *,
-    context: str | None = None,
-    domain: str | None = None,
-    flow: str | None = None,
+    options: ImportOptions | None = None,
     progress: Progress | None = None,
     state_path: Path | None = None,
     again: bool = False,
@@ -97,12 +74,13 @@ def import_paths(
     """
     store = store_behind(client)
     state = state_path or default_state_path(store, paths)
-    if context is None:
+    options = options or ImportOptions()
+    if options.context is None:
         claim_contexts(state.with_name("contexts.json"), store, paths)
     with ImportLedger(state, again=again) as ledger:
         stop = stop or threading.Event()
         run = FileImport(client, ledger, progress or (lambda done, total: None), wait_until_found, stop)
-        records = read_paths(paths, context=context, domain=domain, flow=flow)
+        records = run.summary.counting(read_paths(paths, options))
         batches = batched(records, run.report, max_items=batch_items, max_chars=batch_chars)
         try:
             run.carry_out(batches, in_flight)
@@ -110,6 +88,10 @@ def import_paths(
             raise ImportStoppedError(str(error), run.summary) from error
         if not run.complete:
             raise ImportStoppedError("stopped", run.summary)
+        try:
+            run.finish()
+        except VicwClientError as error:
+            raise ImportStoppedError(str(error), run.summary) from error
         ledger.finish()
         return run.summary
 
@@ -165,6 +147,7 @@ class FileImport:
         self._done = 0
         self._total: int | None = None
         self._copies: Counter[str] = Counter()
+        self._flows = StoredFlows(client, self._forget)
 
     def carry_out(self, batches: Iterable[ItemBatch], in_flight: int) -> None:
         """Send all batches, a few at a time; only one per flow at a time, since the order has meaning.
@@ -193,23 +176,28 @@ class FileImport:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
 
+    def finish(self) -> None:
+        """Retract what several files of this import say differently, as the last of them has it."""
+        self._flows.finish()
+        self.summary.replaced = self._flows.retracted
+
     @property
     def complete(self) -> bool:
         """Whether all files were read, and each item is stored or refused."""
         return self._done == self._total
 
-    def report(self, record: Refused | Skipped) -> None:
-        """Record what the readers refused or skipped."""
+    def report(self, record: Report) -> None:
+        """Record what the readers refused, skipped or assumed."""
         with self._lock:
-            if isinstance(record, Refused):
-                self.summary.refused.append(record)
-            else:
-                self.summary.passed_over.append(record)
+            self.summary.report(record)
 
     def _unsent(self, batch: ItemBatch) -> _Parcel:
-        items = [(record, self._identify(record)) for record in batch.items]
-        unsent = tuple(pair for pair in items if not self._ledger.has(pair[1]))
+        items = [(record, self._identify(record)) for record in map(self._flows.meet, batch.items)]
+        unsent = tuple(
+            (record, mark) for record, mark in items if self._flows.is_edited(record) or not self._ledger.has(mark)
+        )
         with self._lock:
+            self.summary.replaced = self._flows.retracted
             self.summary.skipped += len(items) - len(unsent)
             self._report_progress(len(items) - len(unsent))
         return _Parcel(batch.context, batch.domain, unsent)
@@ -222,6 +210,11 @@ class FileImport:
             return ItemDigest(digest_of([record.context, item.id]), content)
         self._copies[content] += 1
         return ItemDigest(digest_of([content, str(self._copies[content])]), content)
+
+    def _forget(self, context: str, ids: frozenset[str]) -> None:
+        """Note that items are to be sent again, whatever was acknowledged: a kill must not leave an edit half done."""
+        with self._lock:
+            self._ledger.add([ItemDigest(digest_of([context, item_id]), "") for item_id in ids])
 
     def _deliver(self, parcel: _Parcel) -> None:
         """Send a parcel: again without refused items, and in halves if it is too large."""

@@ -12,12 +12,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from vicw_client import VicwClient
+from vicw_readers.records import Refused
 from vicw_runtime.console import INTERRUPTED, err, fail, harmless, out, problem, progress_bar
 from vicw_shared.wire.knowledge import LinkFault, LinkProblem
+from vicw_standalone.file_import.roots import FolderTakenError, claim_folder
 from vicw_standalone.file_import.service import ImportStoppedError, default_state_path, store_behind
 from vicw_standalone.knowledge.service import EmptiedError, FolderTarget, SyncReport, sync, watch
-from vicw_standalone.sources.records import Refused
-from vicw_standalone.sources.roots import FolderTakenError, claim_folder
 from vicw_standalone.terminal.console import interruptible, print_refused
 from vicw_standalone.terminal.server_client import hint
 
@@ -149,6 +149,7 @@ def _print(synced: SyncReport, target: FolderTarget) -> None:
     for kind, count in sent.masked.most_common():
         out.print(f"  secrets masked in {count} {'page' if count == 1 else 'pages'}: {kind}")
     print_refused([Refused(skipped.path, None, skipped.reason) for skipped in sent.passed_over], "skipped")
+    print_refused([Refused(note.path, note.line, note.reason) for note in sent.notes], "noted")
     print_refused(sent.refused)
     _print_links(synced.broken_links)
 

@@ -14,14 +14,15 @@ from itertools import batched
 from pathlib import Path, PurePosixPath
 
 from vicw_client import VicwClient, VicwClientError
+from vicw_readers.records import Record, Refused, SourceItem, UnreadableFileError
 from vicw_shared.domains import CODING
 from vicw_shared.text import counted
 from vicw_shared.wire.knowledge import KnownPage, LinkFault, LinkProblem
-from vicw_standalone.file_import.service import FileImport, ImportStoppedError, Progress, Summary
+from vicw_standalone.file_import.batches import batched as in_requests
+from vicw_standalone.file_import.ledger import ItemDigest
+from vicw_standalone.file_import.service import FileImport, ImportStoppedError, Progress
+from vicw_standalone.file_import.summary import Summary
 from vicw_standalone.knowledge.folder import PageFile, Snapshot, read_folder, signature
-from vicw_standalone.sources.batches import batched as in_requests
-from vicw_standalone.sources.ledger import ItemDigest
-from vicw_standalone.sources.records import Record, Refused, SourceItem, UnreadableFileError
 
 _IDS_AT_ONCE = 500
 
@@ -89,6 +90,7 @@ def sync(
     )
     run.summary.refused += snapshot.refused
     run.summary.passed_over += snapshot.passed_over
+    run.summary.notes += snapshot.notes
     try:
         plan = plan_of(snapshot, _stored_pages(client, target), target.folder, again=again)
         if not snapshot.pages and plan.retract and not may_be_empty:

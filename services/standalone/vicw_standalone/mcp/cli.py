@@ -10,9 +10,9 @@ from urllib.parse import quote
 
 import typer
 
+from vicw_core.project_context import folder_context
 from vicw_standalone.mcp.bridge import StdioBridge
 from vicw_standalone.mcp.server_finder import ServerFinder
-from vicw_standalone.terminal.project_context import project_context
 
 
 def register(parent: typer.Typer) -> None:
@@ -24,7 +24,7 @@ def mcp(
     context: Annotated[
         str | None,
         typer.Option(
-            help="Context of the memory. \\[default: VICW_CONTEXT, or the Git checkout of the working directory]"
+            help="Context of the memory. \\[default: VICW_CONTEXT, or the name of the Git checkout or folder]"
         ),
     ] = None,
     url: Annotated[
@@ -33,14 +33,16 @@ def mcp(
             help="Address of the server. \\[default: VICW_RETRIEVE_URL, VICW_URL, or the server of the data directory]"
         ),
     ] = None,
-    start: Annotated[bool, typer.Option(help="Start a server if none runs; it goes on running.")] = True,
+    start: Annotated[
+        bool, typer.Option(help="Start a server if none runs. It goes on; how to stop it is told on standard error.")
+    ] = True,
 ) -> None:
     """Connect an agent: an MCP server on standard input and output.
 
     It passes on what the agent sends to the running server, and opens no store itself, so any number of agents may
     share one memory. A key for a server that requires one is taken from VICW_API_KEY.
     """
-    scope = context or os.environ.get("VICW_CONTEXT") or project_context(Path.cwd())
+    scope = context or os.environ.get("VICW_CONTEXT") or folder_context(str(Path.cwd()))
     headers = {"VICW-Context": quote(scope, safe="")} if scope else {}
     if key := os.environ.get("VICW_API_KEY", "").strip():
         headers["Authorization"] = f"Bearer {key}"

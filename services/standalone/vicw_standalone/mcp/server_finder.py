@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from vicw_runtime.terminal.recorded_address import recorded_address
 from vicw_standalone.mcp.bridge import ServerAwayError
-from vicw_standalone.terminal.recorded_address import recorded_address
 
 _START_SECONDS = 60.0
 _POLL_SECONDS = 0.1
@@ -58,6 +58,13 @@ class ServerFinder:
         until, has_ended = time.monotonic() + _START_SECONDS, False
         while time.monotonic() < until:
             if (address := recorded_address()) is not None:
+                if server.poll() is None:
+                    print(
+                        f"vicw mcp: started `vicw serve` at {address}, which goes on when the agent ends. "
+                        f"`kill {server.pid}` stops it; its log is {log_path}",
+                        file=sys.stderr,
+                        flush=True,
+                    )
                 return address
             if server.poll() is not None and not has_ended:
                 has_ended, until = True, time.monotonic() + _OTHER_SECONDS

@@ -14,7 +14,7 @@ from rich.markup import escape
 from vicw_runtime.console import INTERRUPTED, err
 
 if TYPE_CHECKING:
-    from vicw_standalone.sources.records import Refused
+    from vicw_readers.records import Refused
 
 _SHOWN_REFUSALS = 20
 

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from vicw_runtime.console import fail
-from vicw_standalone.terminal.recorded_address import recorded_address
+from vicw_runtime.terminal.recorded_address import recorded_address
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})  # `is_loopback` knows more, and takes 10 ms to import
 _CONNECT_SECONDS = 5.0

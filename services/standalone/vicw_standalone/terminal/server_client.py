@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vicw_runtime.console import fail
-from vicw_standalone.terminal.recorded_address import recorded_address
+from vicw_runtime.terminal.recorded_address import recorded_address
 
 if TYPE_CHECKING:  # slow to import, and not every command comes to need it
     from vicw_client import Retry, VicwClient

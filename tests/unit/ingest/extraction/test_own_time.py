@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from support.stores.memory import Memory
 from vicw_ingest.extraction.own_time import own_time
+from vicw_readers.paths import read_paths
+from vicw_readers.records import SourceItem
 from vicw_shared.model import Label
 from vicw_shared.ports import Nodes, scan_pages
 from vicw_shared.wire.ingest import Item
-from vicw_standalone.sources.files import read_paths
-from vicw_standalone.sources.records import SourceItem
 
 NOW = datetime(2026, 6, 20, 8, tzinfo=UTC)
 DAY = "2026-04-09T12:00"

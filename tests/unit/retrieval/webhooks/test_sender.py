@@ -12,11 +12,13 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.processes.webhook_receiver import WebhookReceiver, webhook_receiver
+from support.processes.certificates import Authority
+from support.processes.webhook_receiver import Arrived, WebhookReceiver, webhook_receiver
 from support.stores.memory import Memory
 from vicw_ingest.erasure.eraser import Eraser
 from vicw_ingest.erasure.selection import ErasureSelection
@@ -24,6 +26,7 @@ from vicw_retrieval.webhooks import service
 from vicw_retrieval.webhooks.sender import MOST_DEAD, RETRIES, WebhookSender
 from vicw_retrieval.webhooks.service import WebhookPorts
 from vicw_runtime.webhooks.http_receiver import HttpWebhookReceiver
+from vicw_shared.clock import now
 from vicw_shared.errors import InvalidInputError, LimitExceededError, MissingRecordError, StateConflictError
 from vicw_shared.model.webhooks import Webhook, WebhookMessage
 from vicw_shared.settings import WebhookSettings
@@ -40,7 +43,7 @@ def receiver() -> Iterator[WebhookReceiver]:
 
 
 def ports(memory: Memory, settings: WebhookSettings = ON) -> WebhookPorts:
-    return WebhookPorts(memory.standalone.graph.webhooks, HttpWebhookReceiver(settings), settings)
+    return WebhookPorts(memory.standalone.graph, HttpWebhookReceiver(settings), settings)
 
 
 async def made(memory: Memory, url: str, *kinds: str) -> Webhook:
@@ -105,17 +108,83 @@ async def test_events_arrive_signed_and_without_text(memory: Memory, receiver: W
         await until(lambda: len(receiver.taken()) == 3)
     assert {one["uid"] for one in receiver.taken()[:2]} == {item.uid for item in answer.items}
     assert receiver.taken()[2]["kind"] == "retract"
-    key = base64.b64decode(hook.secret.removeprefix("whsec_"))
-    assert len(key) == 32
+    assert len(base64.b64decode(hook.secret.removeprefix("whsec_"))) == 32
     for one in receiver.requests:
-        signed = f"{one.headers['webhook-id']}.{one.headers['webhook-timestamp']}.".encode() + one.body
-        expected = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
-        assert one.headers["webhook-signature"] == f"v1,{expected}"
+        assert one.headers["webhook-signature"] == f"v1,{signatures([hook.secret], one)[0]}"
         assert abs(int(one.headers["webhook-timestamp"]) - time.time()) < 60
         assert (one.path, one.headers["host"]) == ("/in?a=b", receiver.url.removeprefix("http://"))
         assert b"lighthouse" not in one.body
     assert len({one.headers["webhook-id"] for one in receiver.requests}) == len(receiver.requests)
     assert (await stored(memory, hook)).messages == ()
+
+
+def signatures(secrets: list[str], request: Arrived) -> list[str]:
+    signed = f"{request.headers['webhook-id']}.{request.headers['webhook-timestamp']}.".encode() + request.body
+    keys = [base64.b64decode(secret.removeprefix("whsec_")) for secret in secrets]
+    return [base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode() for key in keys]
+
+
+async def test_the_old_secret_signs_as_well_until_it_ends(memory: Memory, receiver: WebhookReceiver) -> None:
+    hook = await made(memory, receiver.url)
+    new = await service.rotate_secret(ports(memory), memory.tenant, hook.id, timedelta(hours=1))
+    newest = await service.rotate_secret(ports(memory), memory.tenant, hook.id, timedelta(hours=1))
+    assert len({hook.secret, new.secret, newest.secret}) == 3
+    async with sending(memory):
+        await memory.ingest({"text": "The lighthouse is dark."})
+        await until(lambda: len(receiver.requests) == 1)
+        ended = await service.rotate_secret(ports(memory), memory.tenant, hook.id, timedelta())
+        await memory.ingest({"text": "A ship waits."})
+        await until(lambda: len(receiver.requests) == 2)
+    for request, secrets in zip(receiver.requests, ([newest.secret, new.secret], [ended.secret]), strict=True):
+        expected = " ".join(f"v1,{one}" for one in signatures(secrets, request))
+        assert request.headers["webhook-signature"] == expected
+    with pytest.raises(MissingRecordError):
+        await service.rotate_secret(ports(memory), "other", hook.id, timedelta())
+    assert newest.secret not in repr(ended), "the old one neither"
+
+
+async def test_hooks_that_failed_together_do_not_come_back_together(memory: Memory, receiver: WebhookReceiver) -> None:
+    hook, receiver.status = await made(memory, receiver.url), 500
+    mark = (await stored(memory, hook)).mark
+    messages = tuple(
+        WebhookMessage(id=f"msg_{number}", body='{"data": []}', events=0, since=mark, next_at=mark)
+        for number in range(9)
+    )
+    assert await memory.standalone.graph.webhooks.put(replace(await stored(memory, hook), messages=messages))
+    pause, began = timedelta(minutes=5), now()
+    async with sending(memory, retries=(pause,)):
+        found = await until_stored(memory, hook, lambda one: all(message.tries for message in one.messages))
+    pauses = [one.next_at - began for one in found.messages]
+    assert all(pause <= one < 1.2 * pause + (now() - began) for one in pauses)
+    assert max(pauses) - min(pauses) > (now() - began), "not the time of the tries alone"
+
+
+async def test_a_receiver_proves_its_name_by_a_certificate(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look_up = socket.getaddrinfo
+
+    def answer(host: str, *rest: Any, **named: Any) -> Any:
+        return look_up("127.0.0.1" if host == "app.example.org" else host, *rest, **named)
+
+    monkeypatch.setattr(socket, "getaddrinfo", answer)
+    for number in range(2):
+        (tmp_path / str(number)).mkdir()
+    known, unknown = Authority(tmp_path / "0"), Authority(tmp_path / "1")
+    monkeypatch.setenv("SSL_CERT_FILE", str(known.path))
+    certified = (known.server("app.example.org"), known.server("other.example.org"), unknown.server("app.example.org"))
+    errors: list[str] = []
+    for tls in certified:
+        with webhook_receiver(tls) as receiver:
+            hook = await made(memory, receiver.url.replace("127.0.0.1", "app.example.org"))
+            async with sending(memory, retries=()):
+                await memory.ingest({"text": "The lighthouse is dark."})
+                await until_stored(memory, hook, lambda one: bool(one.dead or receiver.requests))
+            errors += [one.error for one in (await stored(memory, hook)).dead]
+            taken = len(receiver.requests)
+        await service.remove_webhook(ports(memory), memory.tenant, hook.id)
+        assert (taken, len(errors)) == ((1, 0) if tls is certified[0] else (0, certified.index(tls)))
+    assert errors == ["no answer: ConnectError"] * 2
 
 
 async def test_only_chosen_kinds_arrive(memory: Memory, receiver: WebhookReceiver) -> None:

@@ -11,9 +11,9 @@ import pytest
 
 from support.clients.hooks import TURNS, Hooks, connected, offloaded, transcript
 from support.stores.memory import Memory
+from vicw_core.hook_events import TURNS_HEADER
 from vicw_shared.clock import now
 from vicw_shared.model.keys import Right, mint
-from vicw_standalone.agent_hooks.hook import TURNS_HEADER
 
 
 def other_file(home: Path, tmp_path: Path, kind: str) -> str:

@@ -10,7 +10,16 @@ import pytest
 from typer.testing import CliRunner
 
 from vicw_standalone.agent_hooks.config_files import ConfigFileError
-from vicw_standalone.agent_hooks.connect import HOOKS, SKILL, AgentConnection, ConnectedAgent, connect, disconnect
+from vicw_standalone.agent_hooks.connect import (
+    HOOKS,
+    NOT_STORED,
+    SKILL,
+    STORED,
+    AgentConnection,
+    ConnectedAgent,
+    connect,
+    disconnect,
+)
 from vicw_standalone.agent_hooks.hook import AGENTS
 from vicw_standalone.cli import app
 
@@ -47,10 +56,10 @@ def files(folder: Path) -> dict[str, str]:
 @pytest.mark.parametrize("agent", ConnectedAgent)
 def test_disconnect_leaves_the_files_as_they_were(home: Path, agent: ConnectedAgent) -> None:
     before = files(home)
-    for change in connect(agent, AgentConnection("/opt/vicw", mcp=True)):
+    for change in connect(agent, AgentConnection("/opt/vicw")):
         change.apply()
     assert files(home) != before
-    assert connect(agent, AgentConnection("/opt/vicw", mcp=True)) == [], "once is enough"
+    assert connect(agent, AgentConnection("/opt/vicw")) == [], "once is enough"
     for change in disconnect(agent, None):
         change.apply()
     assert files(home) == before
@@ -58,7 +67,7 @@ def test_disconnect_leaves_the_files_as_they_were(home: Path, agent: ConnectedAg
 
 
 def test_claude_code_gets_its_hooks_beside_those_that_are_there(home: Path) -> None:
-    for change in connect(ConnectedAgent.CLAUDE_CODE, AgentConnection("/opt/my vicw", context="team", mcp=True)):
+    for change in connect(ConnectedAgent.CLAUDE_CODE, AgentConnection("/opt/my vicw", context="team")):
         change.apply()
     settings = json.loads((home / ".claude" / "settings.json").read_text())
     assert settings["model"] == "opus"
@@ -72,11 +81,21 @@ def test_claude_code_gets_its_hooks_beside_those_that_are_there(home: Path) -> N
         "command": "/opt/my vicw",
         "args": ["mcp", "--context", "team"],
     }
-    assert (home / ".claude" / "skills" / "vicw" / "SKILL.md").read_text() == SKILL.read_text()
+
+
+@pytest.mark.parametrize(("agent", "folder"), [("claude-code", ".claude"), ("codex", ".codex")])
+def test_the_skill_says_whether_sessions_are_stored(home: Path, agent: str, folder: str) -> None:
+    assert NOT_STORED in SKILL.read_text(), "a plug-in has no hooks"
+    for captures, says in ((True, STORED), (False, NOT_STORED)):
+        for change in connect(ConnectedAgent(agent), AgentConnection("/opt/vicw", captures=captures)):
+            change.apply()
+        written = (home / folder / "skills" / "vicw" / "SKILL.md").read_text()
+        assert [line in written for line in (STORED, NOT_STORED)] == [says == STORED, says == NOT_STORED]
+        assert written.replace(says, "") == SKILL.read_text().replace(NOT_STORED, "")
 
 
 def test_codex_gets_a_server_in_its_toml_and_its_own_events(home: Path) -> None:
-    for change in connect(ConnectedAgent.CODEX, AgentConnection("/opt/vicw", mcp=True)):
+    for change in connect(ConnectedAgent.CODEX, AgentConnection("/opt/vicw")):
         change.apply()
     config = (home / ".codex" / "config.toml").read_text()
     assert config.startswith(CONFIG)
@@ -103,12 +122,6 @@ def test_options_change_what_is_there_already(home: Path) -> None:
     assert commands == ["/usr/bin/vicw hook codex --url https://memory.example.org"] * 4
 
 
-def test_without_an_mcp_server_none_is_written(home: Path) -> None:
-    assert connect(ConnectedAgent.CURSOR, AgentConnection("/opt/vicw")) == []
-    changed = {change.path.name for change in connect(ConnectedAgent.CODEX, AgentConnection("/opt/vicw"))}
-    assert changed == {"hooks.json", "SKILL.md"}
-
-
 @pytest.mark.parametrize("text", ['{"a": 1} // comment', "[1]", '{"hooks": {"SessionStart": {}}}', '{"hooks": []}'])
 def test_a_file_that_cannot_be_read_is_left_alone(home: Path, text: str) -> None:
     path = home / ".claude" / "settings.json"
@@ -121,7 +134,7 @@ def test_a_file_that_cannot_be_read_is_left_alone(home: Path, text: str) -> None
 def test_another_server_and_another_skill_of_the_name_are_left_alone(home: Path) -> None:
     (home / ".cursor" / "mcp.json").write_text('{"mcpServers": {"vicw": {"command": "mine"}}}')
     with pytest.raises(ConfigFileError, match="remove it first"):
-        connect(ConnectedAgent.CURSOR, AgentConnection("/opt/vicw", mcp=True))
+        connect(ConnectedAgent.CURSOR, AgentConnection("/opt/vicw"))
     assert disconnect(ConnectedAgent.CURSOR, None) == []
     skill = home / ".claude" / "skills" / "vicw" / "SKILL.md"
     skill.parent.mkdir(parents=True)
@@ -142,7 +155,7 @@ def test_a_link_stays_a_link(home: Path) -> None:
 
 
 def change(agent: ConnectedAgent) -> None:
-    for one in connect(agent, AgentConnection("/opt/vicw", mcp=True)):
+    for one in connect(agent, AgentConnection("/opt/vicw")):
         one.apply()
 
 

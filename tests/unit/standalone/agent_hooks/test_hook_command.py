@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from support.processes.server import eventually
+from vicw_core.hook_events import TURNS_HEADER
 from vicw_shared.settings import HookSettings
 from vicw_standalone.agent_hooks import hook
 from vicw_standalone.agent_hooks.connect import HOOKS
@@ -52,18 +53,18 @@ def requests() -> Iterator[Requests]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             seen.append((self.path, body))
-            if self.path == "/ingest" and not seen.may_answer.is_set():
+            if body.get("event") == "turns" and not seen.may_answer.is_set():
                 while not seen.may_answer.wait(0.05):
                     if select([self.connection], [], [], 0)[0]:
                         seen.ended.append(self.path)
                         return
             is_refused = bool(seen.refused_word) and seen.refused_word in json.dumps(body)
-            answer = {"detail": "items[0].text: is refused"} if is_refused else {}
+            answer = {"detail": "turns[0].text: is refused"} if is_refused else {}
             sent = json.dumps(ANSWER if self.path.startswith("/hooks/claude") else answer).encode()
             self.send_response(422 if is_refused else 200)
             self.send_header("Content-Length", str(len(sent)))
             if seen.wants_turns:
-                self.send_header(hook.TURNS_HEADER, "yes")
+                self.send_header(TURNS_HEADER, "yes")
             self.end_headers()
             self.wfile.write(sent)
 
@@ -217,9 +218,14 @@ def test_to_another_machine_the_turns_are_sent_without_secrets(tmp_path: Path, r
         "systemMessage": "VICW: 1 lines of the transcript could not be read: line 4 is not JSON",
     }
     (stored, compacted, asked) = requests
-    assert stored[0] == "/ingest"
-    assert [item["id"] for item in stored[1]["items"]] == ["u0", "u2"]
-    assert {item["source"] for item in stored[1]["items"]} == {"codex"}
+    assert stored[0] == "/hooks/session"
+    assert [turn["id"] for turn in stored[1]["turns"]] == ["u0", "u2"]
+    assert {name: stored[1][name] for name in ("event", "context", "session", "source")} == {
+        "event": "turns",
+        "context": "alpha",
+        "session": "s1",
+        "source": "codex",
+    }
     assert compacted == ("/hooks/session", {"event": "compact", "context": "alpha", "session": "s1"})
     assert asked[0] == "/hooks/codex?context=alpha"
     assert asked[1].keys() == {"hook_event_name", "session_id", "prompt"}
@@ -235,9 +241,9 @@ def test_a_turn_that_is_refused_costs_no_other(tmp_path: Path, requests: Request
     end = event("PreCompact", tmp_path, transcript_path=str(path))
     url = requests.url.replace("127.0.0.1", "127.0.0.2")
     assert hook.answer_event(end, "codex", "alpha", url, captures=True) == {
-        "systemMessage": "VICW: turn u4 cannot be stored: items[0].text: is refused"
+        "systemMessage": "VICW: turn u4 cannot be stored: turns[0].text: is refused"
     }
-    taken = [body["items"] for path, body in requests if path == "/ingest" and "Fridays" not in json.dumps(body)]
+    taken = [body["turns"] for _, body in requests if "turns" in body and "Fridays" not in json.dumps(body)]
     texts = [item["text"] for items in taken for item in items]
     assert sorted(texts) == ["Done.", "Step 0, again.", "Step 1.", "Step 2.", "Step 3."]
 
@@ -256,7 +262,7 @@ def test_turns_are_sent_where_the_server_cannot_read_them_and_the_agent_does_not
     assert requests.ended == [], "it has not ended with the agent's hooks"
     requests.may_answer.set()
     eventually(lambda: len(requests), lambda count: count == 3, PATIENCE, "the other turns arrive")
-    sent = [item["text"] for _, body in requests[1:] for item in body["items"]]
+    sent = [item["text"] for _, body in requests[1:] for item in body["turns"]]
     assert sent == ["One.", "Two."] * 60
 
 
@@ -281,4 +287,4 @@ def test_without_processes_of_its_own_the_turns_are_sent_before_the_end(
     monkeypatch.delattr(os, "fork")
     end = event("SessionEnd", tmp_path, transcript_path=str(transcript(tmp_path, "One.")))
     assert hook.answer_event(end, "codex", "alpha", requests.url, captures=True) == {}
-    assert [path for path, _ in requests][1:] == ["/ingest"]
+    assert [path for path, _ in requests][1:] == ["/hooks/session"]

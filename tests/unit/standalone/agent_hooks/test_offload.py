@@ -139,7 +139,7 @@ async def test_turns_that_the_store_cannot_take_now_are_not_called_wrong(
     event = {"event": "turns", "context": "alpha", "session": "s1", "turns": turns}
     path = transcript(home / "s2.jsonl", *TURNS)
     with monkeypatch.context() as patch:
-        patch.setattr("vicw_standalone.agent_hooks.capture.ingest", failing)
+        patch.setattr("vicw_ingest.mcp.writer.ingest", failing)
         refused = await alpha.http.post("/hooks/session", json=event)
         said = await alpha.send("Stop", "s2", transcript_path=str(path))
     assert refused.status_code == error.status

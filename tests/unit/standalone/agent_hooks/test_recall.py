@@ -78,7 +78,7 @@ async def test_a_slow_store_and_a_broken_one_give_nothing_in_time(
         await asyncio.sleep(600)
 
     with monkeypatch.context() as patch:
-        patch.setattr("vicw_standalone.agent_hooks.recall.retrieve", slow)
+        patch.setattr("vicw_retrieval.agent_hooks.recall.retrieve", slow)
         async with connected(memory, deadline_ms=50) as http:
             hurried = Hooks(http, alpha.folder)
             answer = await asyncio.wait_for(hurried.send("UserPromptSubmit", "s2", prompt="Where is the key?"), 60)
@@ -120,6 +120,7 @@ async def test_any_agent_sends_its_turns_as_json(http: httpx.AsyncClient) -> Non
         "text": "",
         "items": [],
         "stored": 0,
+        "problem": "",
     }
     refused = await http.post("/hooks/session", json={"context": "a", "session": "s", "event": "prompt"})
     assert refused.status_code == 422

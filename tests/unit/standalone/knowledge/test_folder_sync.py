@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from vicw_shared.wire.knowledge import KnownPage
+from vicw_standalone.file_import.roots import FolderTakenError, claim_folder
 from vicw_standalone.knowledge.folder import PageFile, Snapshot, read_folder
 from vicw_standalone.knowledge.service import SyncPlan, plan_of, watch
-from vicw_standalone.sources.roots import FolderTakenError, claim_folder
 
 
 def digest(text: str) -> str:

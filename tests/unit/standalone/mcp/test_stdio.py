@@ -74,6 +74,10 @@ async def test_the_context_is_the_repository_of_the_working_directory(url: str, 
     (tmp_path / "app/.git").mkdir()
     async with Client(command("--url", url, cwd=inside)) as agent:
         assert "Scope: app. Remembered" in await succeeded(agent, "remember", text="Tests run with make.")
+    plain = tmp_path / "novel"
+    plain.mkdir()
+    async with Client(command("--url", url, cwd=plain)) as agent:  # as hooks name a folder without Git
+        assert "Scope: novel. Remembered" in await succeeded(agent, "remember", text="Mara is the keeper.")
     async with Client(command("--url", url, "--context", "Harbour", cwd=inside, VICW_CONTEXT="Quay")) as agent:
         assert 'scope="Harbour"' in await succeeded(agent, "recall", query="When does the ferry leave?")
 
@@ -173,6 +177,27 @@ def data_dir(tmp_path: Path) -> Iterator[Path]:
         pid = int(lock.read_text().split()[0])
         subprocess.run(["kill", str(pid)], check=True)
         eventually(lambda: DataDir.read_address(folder), lambda url: url is None, 90, "the server ends")
+
+
+@pytest.mark.process
+def test_a_server_that_is_started_is_told_of_with_how_to_stop_it(data_dir: Path, tmp_path: Path) -> None:
+    variables = {"VICW_DATA_DIR": str(data_dir), "VICW_PORT": "0", "VICW_EMBEDDER": "none"}
+    started = command(cwd=tmp_path, **variables)
+    talks = [
+        subprocess.run(
+            [started.command, *started.args],
+            input=json.dumps(INITIALIZE).encode() + b"\n",
+            capture_output=True,
+            env=started.env,
+            cwd=tmp_path,
+            check=True,
+        )
+        for _ in range(2)
+    ]
+    pid = (data_dir / "vicw.lock").read_text().split()[0]
+    assert f"`kill {pid}` stops it; its log is {data_dir}-serve.log" in talks[0].stderr.decode()
+    assert talks[1].stderr == b"", "it ran already"
+    assert all(b'"result"' in one.stdout for one in talks)
 
 
 @pytest.mark.process

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from vicw_ingest.extraction.code.model import Base, Call, CodeAnalysis, Symbol
+from vicw_core.code.model import Base, Call, CodeAnalysis, Symbol
 from vicw_shared.model import Label
 from vicw_shared.model.extraction import ITEM, ExtractedEntity, ExtractedRelation, TextExtraction
 from vicw_shared.text import Span

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from vicw_core.code.model import SymbolKind
 from vicw_core.language.titles import TITLES
-from vicw_ingest.extraction.code.model import SymbolKind
 from vicw_shared.model import Node
 from vicw_shared.model.extraction import ExtractedEntity
 from vicw_shared.model.knowledge import FILE, PAGE, is_knowledge

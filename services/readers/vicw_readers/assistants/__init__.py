@@ -1,0 +1,1 @@
+"""Readers of what people and assistants said to each other: exports of products, and chats as data."""

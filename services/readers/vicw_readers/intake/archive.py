@@ -1,0 +1,94 @@
+"""A .zip, opened once: its files by name, within limits."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import IO, BinaryIO, Self, cast
+
+from vicw_readers.records import UnreadableFileError
+
+MAX_MEMBERS = 200_000
+MAX_EXPANSION = 250
+"""Most bytes of a member for each byte that it takes in the archive."""
+ALWAYS_BYTES = 32 * 1024 * 1024
+"""As much as a member may have, however well it is packed."""
+_BROKEN = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError)
+"""What zipfile raises; RuntimeError is how it says that a password is needed."""
+
+
+class Archive:
+    """The files of a .zip, without its folders. Members named absolutely or with ``..`` are in ``unsafe`` alone."""
+
+    def __init__(self, zip_file: zipfile.ZipFile) -> None:
+        self._zip = zip_file
+        infos = [info for info in zip_file.infolist() if not info.is_dir()]
+        if len(infos) > MAX_MEMBERS:
+            raise UnreadableFileError(
+                f"has {len(infos)} files, over {MAX_MEMBERS}", fix="Unpack it and name the folder"
+            )
+        self._infos = {info.filename: info for info in infos if _is_safe(info.filename)}
+        self.unsafe = sorted({info.filename for info in infos} - self._infos.keys())
+        self.names: tuple[str, ...] = tuple(sorted(self._infos))
+
+    @classmethod
+    @contextmanager
+    def opened(cls, file: BinaryIO) -> Iterator[Self]:
+        """Open an archive. Raises UnreadableFileError if it is broken."""
+        try:
+            archive = zipfile.ZipFile(file)
+        except _BROKEN as error:
+            raise UnreadableFileError(f"is a .zip that cannot be read: {error}") from error
+        with archive:
+            yield cls(archive)
+
+    def size(self, name: str) -> int:
+        """Return the bytes of a member, as the archive says."""
+        return self._infos[name].file_size
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[BinaryIO]:
+        """Open a member. Raises UnreadableFileError, also while it is read: broken, encrypted, or expanding too far."""
+        info = self._infos[name]
+        try:
+            with self._zip.open(info) as member:
+                most = max(ALWAYS_BYTES, info.compress_size * MAX_EXPANSION)
+                with io.BufferedReader(_Bounded(member, most)) as file:
+                    yield cast(BinaryIO, file)
+        except _BROKEN as error:
+            raise UnreadableFileError(f"is in a .zip and cannot be unpacked: {error}") from error
+
+
+class _Bounded(io.RawIOBase):
+    """The bytes of a member, as far as the limit; what the archive says of their number cannot be trusted."""
+
+    def __init__(self, member: IO[bytes], most: int) -> None:
+        self._member = member
+        self._most = most
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self._member.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._member.tell()
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]  # the base takes any buffer
+        data = self._member.read(len(buffer))
+        if self._member.tell() > self._most:
+            raise UnreadableFileError(f"expands to over {self._most} bytes, {MAX_EXPANSION} for each packed one")
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _is_safe(name: str) -> bool:
+    is_absolute = PurePosixPath(name).is_absolute() or PureWindowsPath(name).drive != ""
+    return not is_absolute and ".." not in PurePosixPath(name.replace("\\", "/")).parts and bool(name)

@@ -1,0 +1,111 @@
+"""Readers of mail: a file with one, or an archive of many."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+
+from vicw_readers.intake.file_start import FileStart
+from vicw_readers.intake.source_file import SourceFile
+from vicw_readers.records import NothingToReadError, Record
+
+_HEADER = re.compile(rb"([A-Za-z][A-Za-z0-9-]{0,60}):")
+_TYPICAL = {
+    b"from",
+    b"to",
+    b"subject",
+    b"date",
+    b"message-id",
+    b"received",
+    b"return-path",
+    b"mime-version",
+    b"delivered-to",
+}
+_PROOF = {b"message-id", b"received", b"mime-version", b"return-path", b"date"}
+_EMLX_COUNT = re.compile(rb"\d{1,10}[ \t]*\r?\n")
+_MAX_LINE_BYTES = 1024 * 1024
+_KEEPS = (
+    "sender, time and text, plain or from HTML; a thread is a flow; invitations as items at their time; "
+    "names of attachments"
+)
+_LEAVES = "attachments, what a mail quotes, signatures"
+
+
+class MboxReader:
+    """Mails one after another in a file, of any size."""
+
+    name = "mbox"
+    title = "Mail archive"
+    files = ("*.mbox", "Inbox")
+    keeps = _KEEPS
+    leaves = f"{_LEAVES}, the second of equal mails"
+    is_personal = True
+
+    def recognises(self, start: FileStart) -> bool:
+        """Return whether the first line is an envelope, and a header follows."""
+        from vicw_readers.mail.mbox import begins_archive
+
+        return begins_archive(start.head)
+
+    def read(self, source: SourceFile) -> Iterator[Record]:
+        """Yield a mail as an item, then the events of invitations."""
+        from vicw_readers.mail.items import mail_items
+        from vicw_readers.mail.mbox import mails_of
+
+        with source.open() as file:
+            yield from mail_items(source, mails_of(file), "mail")
+
+
+class MailReader:
+    """A mail alone, as mail programs save it."""
+
+    name = "mail"
+    title = "Mail"
+    files = ("*.eml", "*.emlx")
+    keeps = _KEEPS
+    leaves = _LEAVES
+    is_personal = True
+
+    def recognises(self, start: FileStart) -> bool:
+        """Return whether a file begins with headers of a mail: with its suffix any, else those that prove it."""
+        head = _EMLX_COUNT.sub(b"", start.head, count=1) if start.suffix == ".emlx" else start.head
+        names = _header_names(head)
+        if start.suffix in {".eml", ".emlx"}:
+            return bool(names & _TYPICAL)
+        return len(names & _TYPICAL) >= 3 and b"from" in names and bool(names & _PROOF)
+
+    def read(self, source: SourceFile) -> Iterator[Record]:
+        """Yield the mail as an item, and the events of invitations in it."""
+        from vicw_readers.mail.items import mail_items
+        from vicw_readers.mail.mbox import RawMail
+        from vicw_readers.mail.skim import MailSkimmer
+
+        skimmer = MailSkimmer()
+        with source.open() as file:
+            end = sys.maxsize
+            first = file.readline(_MAX_LINE_BYTES)
+            if source.name.lower().endswith(".emlx") and _EMLX_COUNT.fullmatch(first):
+                end = file.tell() + int(first)  # a property list of the mail program follows
+            elif first:
+                skimmer.feed(first.removeprefix(b"\xef\xbb\xbf"))
+            else:
+                raise NothingToReadError("is empty")
+            while line := file.readline(min(_MAX_LINE_BYTES, max(0, end - file.tell()))):
+                skimmer.feed(line)
+        yield from mail_items(source, [RawMail(1, skimmer.data(), skimmer.is_cut)], "mail")
+
+
+def _header_names(head: bytes) -> set[bytes]:
+    """Return the names of the headers at the start, in small letters; empty if something else stands there."""
+    names: set[bytes] = set()
+    for line in head.removeprefix(b"\xef\xbb\xbf").split(b"\n")[:200]:
+        if not line.strip():
+            break
+        if line[:1] in b" \t" and names:
+            continue
+        match = _HEADER.match(line)
+        if match is None:
+            return set()
+        names.add(match[1].lower())
+    return names

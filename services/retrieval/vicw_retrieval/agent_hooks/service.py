@@ -1,0 +1,127 @@
+"""What an event of an agent's hook does: recall, or offload.
+
+Which events there are was checked for Claude Code 2.1 and Codex (docs/agents/). An event that is not known does
+nothing, so that a later version of an agent is not held up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from vicw_core.hook_events import OFFLOADING
+from vicw_readers.assistants.agents.transcript import OFF_MARKER, TranscriptTurn
+from vicw_retrieval.agent_hooks.model import (
+    Agent,
+    HookContext,
+    HookEvent,
+    HookOutput,
+    Offloaded,
+    SessionAnswer,
+    SessionEvent,
+    SessionPlace,
+)
+from vicw_retrieval.agent_hooks.port import AgentFiles, TurnWriter
+from vicw_retrieval.agent_hooks.recall import Recalled, brief, recall
+from vicw_retrieval.agent_hooks.sessions import Session, Sessions
+from vicw_retrieval.agent_hooks.turns import offload
+from vicw_retrieval.ports import RetrievalPorts
+from vicw_shared.errors import FieldProblem, InvalidInputError
+from vicw_shared.settings import HookSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Who sends an event, and whether it is on the server's machine.
+
+    ``writer`` opens the memory to write to; it raises ForbiddenError for a key that may not.
+    """
+
+    tenant: str
+    writer: Callable[[], TurnWriter]
+    is_local: bool
+
+
+@dataclass(slots=True)
+class HookPorts:
+    """What hooks need. ``files``: those of agents beside a server on loopback; None: this server looks at none."""
+
+    retrieval: Callable[[], RetrievalPorts]
+    settings: HookSettings
+    files: AgentFiles | None = None
+    sessions: Sessions[Session] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.sessions = Sessions(self.settings.sessions, Session)
+
+
+async def handle_event(
+    event: HookEvent, agent: Agent, context: str | None, sender: Sender, ports: HookPorts
+) -> HookOutput:
+    """Do what an event of Claude Code or Codex asks for; an empty output if that is nothing.
+
+    ``context``: that of the project; None: that of the agent's folder, on this machine alone. Paths of an event that
+    came from elsewhere, such as through a reverse proxy, are not looked at: nobody else may ask what this machine has
+    on its disk. Raises InvalidInputError if no context is known, and ForbiddenError for a key that may not store.
+    """
+    name = event.hook_event_name
+    files = ports.files if sender.is_local else None
+    if files is not None and event.cwd and files.is_off(event.cwd):
+        return HookOutput()
+    own = files.context_of(event.cwd) if files is not None and event.cwd and not context else ""
+    place = SessionPlace(sender.tenant, _required(context or own), event.session_id)
+    session = ports.sessions.of(place)
+    if name == "SessionStart":
+        session.is_compacted |= event.source == "compact"
+        return _output(name, await brief(place, session, ports.retrieval, ports.settings))
+    if name == "UserPromptSubmit":
+        return _output(name, await recall(event.prompt or "", place, session, ports.retrieval, ports.settings))
+    if name not in OFFLOADING or event.transcript_path is None:
+        return HookOutput()
+    writer, offloaded = sender.writer(), Offloaded(is_open=False)
+    if files is not None:
+        chars = ports.retrieval().limits.text_chars
+        offloaded = await files.offload(event.transcript_path, agent, place, writer, chars)
+    if not offloaded.is_open:
+        opens_none = "VICW opens no transcript for this agent: `vicw hook` sends the turns"
+        return HookOutput(message=f"VICW: {offloaded.problem}" if offloaded.problem else opens_none, wants_turns=True)
+    session.is_compacted |= name == "PreCompact"
+    return HookOutput(message=f"VICW: {offloaded.problem}" if offloaded.problem else None)
+
+
+async def handle_session_event(event: SessionEvent, sender: Sender, ports: HookPorts) -> SessionAnswer:
+    """Do what an event of any agent asks for. Raises ForbiddenError for turns of a key that may not store."""
+    place = SessionPlace(sender.tenant, event.context, event.session)
+    session = ports.sessions.of(place)
+    if event.event == "start":
+        return _answer(await brief(place, session, ports.retrieval, ports.settings))
+    if event.event == "prompt":
+        return _answer(await recall(event.prompt or "", place, session, ports.retrieval, ports.settings))
+    offloaded = Offloaded()
+    if event.turns:
+        said = [
+            TranscriptTurn(turn.id, turn.speaker, turn.text, turn.timestamp.isoformat() if turn.timestamp else None)
+            for turn in event.turns
+            if OFF_MARKER not in turn.text
+        ]
+        chars = ports.retrieval().limits.text_chars
+        offloaded = await offload(said, event.source, place, sender.writer(), chars)
+    session.is_compacted |= event.event == "compact"
+    return SessionAnswer(stored=offloaded.stored, problem=offloaded.problem)
+
+
+def _required(context: str) -> str:
+    if not context:
+        problem = FieldProblem("context", "is missing", "Add ?context=NAME to the address, or use `vicw hook`")
+        raise InvalidInputError(problem)
+    return context
+
+
+def _output(event: str, recalled: Recalled) -> HookOutput:
+    if not recalled.text:
+        return HookOutput()
+    return HookOutput(context=HookContext(event=event, text=recalled.text))
+
+
+def _answer(recalled: Recalled) -> SessionAnswer:
+    return SessionAnswer(text=recalled.text, items=recalled.items)

@@ -1,0 +1,1 @@
+"""What source code contains, by grammars: symbols, imports, calls, bases."""

@@ -1,0 +1,12 @@
+"""Which events of agents' hooks there are.
+
+Imports the standard library alone: the command that hooks run starts with it.
+"""
+
+from __future__ import annotations
+
+RECALLING = frozenset({"SessionStart", "UserPromptSubmit"})
+OFFLOADING = frozenset({"PreCompact", "Stop", "SessionEnd"})
+"""The events that are answered with memories, and those at which turns are stored."""
+TURNS_HEADER = "VICW-Wants-Turns"
+"""Header of a server that has not opened the transcript: the turns have to be sent."""

@@ -1,0 +1,1 @@
+"""What a Markdown page contains: front matter, headings, links."""

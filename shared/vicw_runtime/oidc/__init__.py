@@ -1,0 +1,1 @@
+"""Bearer tokens (JWT) of an OpenID Connect issuer, as callers' credentials beside the keys."""

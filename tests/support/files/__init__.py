@@ -1,0 +1,1 @@
+"""Files of the formats that are imported, in words of our own."""
