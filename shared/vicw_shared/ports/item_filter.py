@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from vicw_shared.text import fold_case
+
 TAGS, USER = "tags", "user"
 """Fields that an item's edges have: case-folded names of its tags, and ids of its user."""
 NAMES = ("context", "domain", "label", "subtype", "speaker", "flow_id", "source", "source_id", "uid", "sensitivity")
@@ -16,6 +18,7 @@ NAMES = ("context", "domain", "label", "subtype", "speaker", "flow_id", "source"
 IMPORTANCE, TOLD, HAPPENED, ARRIVAL = "importance", "told", "happened", "created_at"
 NUMBERS = (IMPORTANCE, TOLD, HAPPENED, ARRIVAL)
 METADATA = "metadata."
+_EDGES = {TAGS: "TAGGED", USER: "STATED_BY"}
 FIELDS = (*NAMES, *NUMBERS, TAGS, USER)
 
 type Scalar = str | bool | int | float
@@ -86,3 +89,13 @@ def required_in(condition: ItemCondition) -> Iterator[ItemCondition]:
             yield from required_in(one)
     else:
         yield condition
+
+
+def edge_names(condition: ItemCondition) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the type of an edge and case-folded names of what it leads to, for each tag or user that is required.
+
+    Every item that passes has such an edge; one that has it need not pass.
+    """
+    for one in required_in(condition):
+        if isinstance(one, OneOf) and one.field in _EDGES:
+            yield _EDGES[one.field], tuple(fold_case(str(value)) for value in one.values)

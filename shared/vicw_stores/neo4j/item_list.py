@@ -10,15 +10,16 @@ from vicw_core.filters.order import contexts_of, listing_place, range_order, sin
 from vicw_shared.clock import MICROSECONDS, from_us, to_us
 from vicw_shared.model import Label, Node
 from vicw_shared.model.item_order import ItemOrder
+from vicw_shared.model.names import TermKind
 from vicw_shared.ports import Scope
-from vicw_shared.ports.item_filter import METADATA, Between, ItemCondition, OneOf, Present, required_in
+from vicw_shared.ports.item_filter import METADATA, Between, ItemCondition, OneOf, Present, edge_names, required_in
 from vicw_shared.ports.item_list import ContextPart, ListingQuery, SpeakerPart
 from vicw_stores.conditions import listing_conditions
 from vicw_stores.neo4j.cypher import item_list as cypher
 from vicw_stores.neo4j.cypher.item_filter import Bindings, condition_of
 from vicw_stores.neo4j.cypher.text import scope_condition
 from vicw_stores.neo4j.database import RunStatement
-from vicw_stores.neo4j.keys import VALUE_FIELDS, field_word, index_text, listed, metadata_word
+from vicw_stores.neo4j.keys import VALUE_FIELDS, field_word, index_text, listed, metadata_word, term_key
 from vicw_stores.neo4j.rows import nodes_in
 
 _DAY = 24 * 60 * 60 * MICROSECONDS
@@ -74,12 +75,14 @@ async def read_passing_items(
 ) -> list[str]:
     """Return the uids of at most ``limit`` items for which a condition holds, of ``live`` ones alone or all.
 
-    Few of many are found by values that it requires; else it goes through the items of the contexts that the condition
-    names, or of the tenant, of a range that it requires.
+    Few of many are found by values, tags or users that it requires; else it goes through the items of the contexts that
+    the condition names, or of the tenant, of a range that it requires.
     """
     if among is None and (words := required_words(tenant, condition)):
         (row,) = await run(cypher.WITH_VALUES, words=words, most=min(_SPARE * limit, _MOST))
         among = row["uids"]
+    if among is None and live:
+        among = await _with_edges(run, tenant, condition, min(_SPARE * limit, _MOST))
     values = Bindings(
         tenant=tenant, either=[listed(tenant, live=one) for one in ((True,) if live else (True, False))], limit=limit
     )
@@ -92,6 +95,19 @@ async def read_passing_items(
     order = range_order(condition) if among is None else ItemOrder.ARRIVAL
     statement = cypher.passing(wanted, order, among=among is not None, of_contexts=contexts is not None)
     return [row["uid"] for row in await run(statement, **values)]
+
+
+async def _with_edges(run: RunStatement, tenant: str, condition: ItemCondition, most: int) -> list[str] | None:
+    """Return the items with a tag or user that is required, of the first of these that fewer than ``most`` have.
+
+    None without such a one. The index of names has live nodes alone, and what tags or has said a live item is live.
+    """
+    for edge_type, names in edge_names(condition):
+        terms = [term_key(tenant, name, TermKind.NAME) for name in names]
+        (row,) = await run(cypher.WITH_EDGE[edge_type], terms=terms, most=most)
+        if row["uids"] is not None:
+            return list(row["uids"])
+    return None
 
 
 def required_words(tenant: str, condition: ItemCondition) -> str:

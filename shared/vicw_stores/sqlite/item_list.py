@@ -11,12 +11,13 @@ from vicw_core.filters.order import contexts_of, listing_place, range_order, sin
 from vicw_shared.clock import MICROSECONDS, from_us, to_us
 from vicw_shared.model import Label, Node
 from vicw_shared.model.item_order import ItemOrder
-from vicw_shared.ports import Scope
-from vicw_shared.ports.item_filter import ItemCondition
+from vicw_shared.ports import NameMatch, Scope
+from vicw_shared.ports.item_filter import ItemCondition, edge_names
 from vicw_shared.ports.item_list import ContextPart, ListingPlace, ListingQuery, SpeakerPart
 from vicw_stores.conditions import listing_conditions
 from vicw_stores.sqlite.full_text import scope_clause
 from vicw_stores.sqlite.item_filter import KEYS, Clause, clause_of, term_clauses
+from vicw_stores.sqlite.names import KINDS
 from vicw_stores.sqlite.rows import columns_of, marks, node_of, pack, unpack
 
 _KEY = {
@@ -27,14 +28,13 @@ _KEY = {
 }
 _TIE = "ifnull(arrival, 0)"
 _DAY = 24 * 60 * 60 * MICROSECONDS
-_PROOF = (
-    "(SELECT {} FROM edge e JOIN node k ON k.pk = e.target WHERE e.source = i.pk AND e.type = 'EVIDENCED_BY' "
-    "AND k.label = 'Chunk')"
+_PROOFS = (
+    "CROSS JOIN edge e ON e.source = i.pk AND e.type = 'EVIDENCED_BY' "
+    "CROSS JOIN node k ON k.pk = e.target AND k.label = 'Chunk'"
 )
-
 _USER = (
-    "(SELECT min(t.name) FROM edge g JOIN node t ON t.pk = g.target WHERE g.source = i.pk AND g.type = 'STATED_BY' "
-    "AND fold(t.subtype) = 'user')"
+    "(SELECT min(t.name) FROM edge g CROSS JOIN node t ON t.pk = g.target WHERE g.source = i.pk "
+    "AND g.type = 'STATED_BY' AND (t.subtype = 'user' OR fold(t.subtype) = 'user'))"
 )
 
 
@@ -108,8 +108,8 @@ def read_passing_items(
 ) -> list[str]:
     """Return the uids of at most ``limit`` items for which a condition holds, of ``live`` ones alone or all.
 
-    Few of many are found by the rarest of the terms of metadata that it requires; without such a term, by going through
-    the items of the contexts that it names, or of the tenant, of a range that it requires.
+    Few of many are found by the rarest of the terms of metadata, the tags and the users that it requires; without such
+    a one, by going through the items of the contexts that it names, or of the tenant, of a range that it requires.
     """
     wanted, values = clause_of(condition)
     item = _ITEM + " AND +i.retired_at IS NULL" * live
@@ -119,13 +119,13 @@ def read_passing_items(
             sql = f"SELECT i.uid FROM node i WHERE i.uid IN ({marks(len(batch))}) AND {item} AND ({wanted})"  # noqa: S608
             found += _uids(connection, sql, (*map(pack, batch), tenant, *values))
         return found[:limit]
-    counted = [(_count(connection, term, 4 * limit), term) for term in term_clauses(condition)]
+    counted = [(_count(connection, way, 4 * limit), way) for way in _ways(tenant, condition, live=live)]
     least = min(counted, key=lambda one: one[0], default=None)
     if least is not None and least[0] < 4 * limit:
-        held, terms = least[1]
-        items = f"(SELECT DISTINCT m.node FROM metadata_term m INDEXED BY metadata_term_node WHERE {held}) h"  # noqa: S608
+        way, of_way = least[1]
+        items = f"(SELECT DISTINCT node FROM ({way})) h"  # noqa: S608
         sql = f"SELECT i.uid FROM {items} CROSS JOIN node i ON i.pk = h.node WHERE {item} AND ({wanted}) LIMIT ?"  # noqa: S608
-        return _uids(connection, sql, (*terms, tenant, *values, limit))
+        return _uids(connection, sql, (*of_way, tenant, *values, limit))
     contexts = min(contexts_of(condition), key=len, default=None)
     index = f"node_listed_{range_order(condition)}" + ("_in" if contexts is not None else "")
     within = f" AND i.context IN ({marks(len(contexts))})" if contexts is not None else ""
@@ -136,10 +136,25 @@ def read_passing_items(
     return _uids(connection, sql, (tenant, *(contexts or ()), *values, limit))
 
 
-def _count(connection: sqlite3.Connection, term: Clause, most: int) -> int:
-    """Return how many rows a condition on terms holds for, as far as ``most``."""
-    sql = f"SELECT count(*) FROM (SELECT 1 FROM metadata_term m WHERE {term[0]} LIMIT ?)"  # noqa: S608
-    (count,) = connection.execute(sql, (*term[1], most)).fetchone()
+def _ways(tenant: str, condition: ItemCondition, *, live: bool) -> Iterator[Clause]:
+    """Yield queries for keys (``node``) that all items which pass are among, each by something that is required.
+
+    The index of names has live nodes alone, and what tags a live item, or has said it, is live.
+    """
+    for held, terms in term_clauses(condition):
+        yield f"SELECT m.node FROM metadata_term m INDEXED BY metadata_term_node WHERE {held}", terms  # noqa: S608
+    for edge_type, names in edge_names(condition) if live else ():
+        kinds = KINDS[NameMatch.NAME]
+        yield (
+            "SELECT g.source AS node FROM term w CROSS JOIN edge g ON g.target = w.node AND g.type = ? "  # noqa: S608
+            f"WHERE w.tenant = ? AND w.kind IN ({marks(len(kinds))}) AND w.text IN ({marks(len(names))})",
+            (edge_type, tenant, *kinds, *names),
+        )
+
+
+def _count(connection: sqlite3.Connection, way: Clause, most: int) -> int:
+    """Return how many rows a query has, as far as ``most``."""
+    (count,) = connection.execute(f"SELECT count(*) FROM ({way[0]} LIMIT ?)", (*way[1], most)).fetchone()  # noqa: S608
     return int(count)
 
 
@@ -149,35 +164,64 @@ def _uids(connection: sqlite3.Connection, sql: str, values: Sequence[object]) ->
 
 def read_context_parts(connection: sqlite3.Connection, scope: Scope, *, retired: bool) -> list[ContextPart]:
     """Return the counts of the live items in a scope, or of the retired ones."""
-    scoped, values = scope_clause(listing_conditions(scope, retired=retired))
-    rows = connection.execute(
-        f"SELECT i.context, i.domain, i.label, count(*), min({KEYS['told']}), max({KEYS['told']}), "  # noqa: S608
-        f"sum({_PROOF.format('count(*)')}), sum({_PROOF.format('ifnull(sum(length(k.text)), 0)')}), "
-        f"sum({_PROOF.format('ifnull(sum(k.indexed), 0)')}) FROM node i "
-        "WHERE i.content_hash IS NOT NULL AND i.label <> 'Chunk' AND i.tenant = ? AND (i.retired_at IS NULL) = ? "
-        f"AND ({scoped}) GROUP BY i.context, i.domain, i.label ORDER BY i.context, i.domain, i.label",
-        (scope.tenant, not retired, *values),
+    if scope.contexts == ():
+        return []  # SQLite finds no way through an index to nothing
+    listed, values = _listed(scope, retired=retired)
+    proven, _ = _listed(scope, retired=retired, joined=_PROOFS)
+    told = KEYS["told"]
+    by = "i.context, i.domain, i.label"
+    items = connection.execute(
+        f"SELECT {by}, count(*), min({told}), max({told}) FROM {listed} GROUP BY {by} ORDER BY {by}",  # noqa: S608
+        values,
+    ).fetchall()
+    proofs = connection.execute(
+        f"SELECT {by}, count(*), sum(ifnull(length(k.text), 0)), sum(k.indexed) FROM {proven} GROUP BY {by}",  # noqa: S608
+        values,
     )
+    found = {(context, domain, label): proof for context, domain, label, *proof in proofs}
     return [
-        ContextPart(context, domain, Label(label), items, from_us(first), from_us(last), *proof)
-        for context, domain, label, items, first, last, *proof in rows
+        ContextPart(
+            context,
+            domain,
+            Label(label),
+            count,
+            from_us(first),
+            from_us(last),
+            *found.get((context, domain, label), (0, 0, 0)),
+        )
+        for context, domain, label, count, first, last in items
     ]
 
 
 def read_speaker_parts(connection: sqlite3.Connection, scope: Scope) -> list[SpeakerPart]:
     """Return the counts of the live items in a scope by user and speaker."""
-    scoped, values = scope_clause(listing_conditions(scope, retired=False))
+    if scope.contexts == ():
+        return []
+    listed, values = _listed(scope, retired=False)
     rows = connection.execute(
-        f"SELECT {_USER} AS stated_by, i.speaker, i.context, count(*), min({KEYS['told']}), max({KEYS['told']}) "  # noqa: S608
-        "FROM node i WHERE i.content_hash IS NOT NULL AND i.label <> 'Chunk' AND i.tenant = ? "
-        f"AND (i.retired_at IS NULL) = 1 AND ({scoped}) AND (stated_by IS NOT NULL OR i.speaker IS NOT NULL) "
-        "GROUP BY stated_by, i.speaker, i.context",
-        (scope.tenant, *values),
+        # Materialized: else the user of an item is looked up wherever the row is used.
+        f"WITH said AS MATERIALIZED (SELECT {_USER} AS user, i.speaker, i.context, {KEYS['told']} AS told "  # noqa: S608
+        f"FROM {listed}) SELECT user, speaker, context, count(*), min(told), max(told) FROM said "
+        "WHERE user IS NOT NULL OR speaker IS NOT NULL GROUP BY user, speaker, context",
+        values,
     )
     return [
         SpeakerPart(user, speaker, context, items, from_us(first), from_us(last))
         for user, speaker, context, items, first, last in rows
     ]
+
+
+def _listed(scope: Scope, *, retired: bool, joined: str = "") -> Clause:
+    """Return the items of a scope that are listed, live or retired, in the order in which they were stored.
+
+    That is nearly the order in which the file has them, so that each page of it is read once. ``joined`` to them is
+    what else is read.
+    """
+    scoped, values = scope_clause(listing_conditions(scope, retired=retired))
+    return (
+        f"node i INDEXED BY node_listed_arrival {joined} WHERE {_ITEM} AND (i.retired_at IS NULL) = ? AND ({scoped})",
+        (scope.tenant, int(not retired), *values),
+    )
 
 
 def read_arrivals(connection: sqlite3.Connection, scope: Scope, since: datetime) -> dict[date, int]:

@@ -16,12 +16,15 @@ from vicw_shared.errors import DataDirError, SchemaVersionError, StorageFullErro
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.ports import Scope, Steps, TextHit
+from vicw_shared.ports.item_filter import OneOf
+from vicw_shared.text import fold_case
 from vicw_shared.uids import make_uid
 from vicw_stores.data_dir import DataDir
 from vicw_stores.sqlite import SqliteGraphStore
 from vicw_stores.sqlite.audit import FOLLOWER
 from vicw_stores.sqlite.database import SqliteDatabase
 from vicw_stores.sqlite.full_text import find_candidates
+from vicw_stores.sqlite.item_list import read_passing_items
 from vicw_stores.sqlite.items import read_by_text_key
 from vicw_stores.sqlite.schema import FIRST, latest
 from vicw_stores.sqlite.steps import read_steps
@@ -162,3 +165,23 @@ async def test_the_follower_in_a_chain_is_read_from_its_index(store: Path, chain
     assert ">" in search, "from a place on"
     # Only what is at one place is put in order; newer engines name that otherwise.
     assert sort in {"USE TEMP B-TREE FOR RIGHT PART OF ORDER BY", "USE TEMP B-TREE FOR LAST TERM OF ORDER BY"}
+
+
+@pytest.mark.parametrize("condition", [OneOf("tags", ("sea",)), OneOf("user", ("u1",))], ids=["tag", "user"])
+async def test_live_items_are_read_by_a_tag_or_a_user_that_is_required(store: Path, condition: OneOf) -> None:
+    with DataDir(store) as data_dir:
+        await SqliteGraphStore(data_dir, REGISTRY).close()
+        with sqlite3.connect(store / "graph.sqlite3") as connection:
+            connection.create_function("fold", 1, fold_case, deterministic=True)
+            asked: list[str] = []
+            connection.set_trace_callback(asked.append)
+            assert read_passing_items(connection, "t", condition, 9, None, live=True) == []
+            assert read_passing_items(connection, "t", condition, 9, None) == []
+            connection.set_trace_callback(None)
+            plans = [[row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}")] for sql in asked]
+        connection.close()
+    counted, live, either = plans
+    by_name = "SEARCH w USING PRIMARY KEY (tenant=? AND kind=? AND text=?)"
+    assert by_name in counted and by_name in live
+    assert "SEARCH i USING INTEGER PRIMARY KEY (rowid=?)" in live
+    assert either[0].startswith("SEARCH i USING INDEX node_listed_"), "what tags a retired item may be retired, too"

@@ -95,6 +95,8 @@ def statements() -> Iterator[tuple[str, str]]:
             yield f"item_list.passing {order} {one}", every
     some = item_list.passing("i.tenant = $tenant", ItemOrder.ARRIVAL, among=True, of_contexts=False)
     yield "item_list.passing among", some
+    for edge_type, statement in item_list.WITH_EDGE.items():
+        yield f"item_list.WITH_EDGE {edge_type}", statement
     yield "item_list.context_parts", item_list.context_parts("i.tenant = $tenant")
     yield "item_list.speaker_parts", item_list.speaker_parts("i.tenant = $tenant")
     yield "item_list.arrivals", item_list.arrivals("i.tenant = $tenant")

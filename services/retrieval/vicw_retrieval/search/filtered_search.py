@@ -21,6 +21,8 @@ from vicw_shared.ports.item_filter import AllOf, ItemCondition, OneOf
 
 _WIDER, _SPARE = 10, 1.5
 """How much more is read at most at a time, and than the share that has passed so far calls for."""
+_FIRST = 3
+"""How many times as much is read first: what more than a few thousand items pass, often a large share of all does."""
 MOST = 10_000
 """Hits of one search, and uids in one, at most: a server accepts no more."""
 _NO_LIMIT = 2**53
@@ -32,7 +34,7 @@ async def filtered(scope: Scope, ports: RetrievalPorts) -> tuple[Scope, Retrieva
     Raises the graph's errors.
     """
     most = ports.settings.filter_items
-    passing = await ports.graph.passing_items(scope.tenant, _inside(scope), most + 1)
+    passing = await ports.graph.passing_items(scope.tenant, _inside(scope), most + 1, live=_is_live(scope))
     if len(passing) <= most:
         return replace(scope, items=tuple(passing)), ports
     vectors = cast("VectorStore", _CheckedVectors(ports.vectors, ports.graph))
@@ -43,6 +45,11 @@ def _inside(scope: Scope) -> ItemCondition:
     assert scope.condition is not None
     contexts = (OneOf("context", scope.contexts),) if scope.contexts is not None else ()
     return AllOf((*contexts, scope.condition))
+
+
+def _is_live(scope: Scope) -> bool:
+    """Return whether only live items are visible: a question about the past finds retired ones, too."""
+    return scope.as_of is None and scope.known_at is None
 
 
 class _CheckedVectors:
@@ -59,7 +66,7 @@ class _CheckedVectors:
     async def search(self, query: VectorQuery) -> list[VectorHit]:
         if query.scope.condition is None:
             return await self._vectors.search(query)
-        read = query.limit
+        read = _FIRST * query.limit
         while read <= MOST:
             hits = await self._vectors.search(replace(query, limit=read))
             passing = await self._passing(query.scope, hits)
@@ -71,14 +78,19 @@ class _CheckedVectors:
 
     async def _search_all(self, query: VectorQuery) -> list[VectorHit]:
         """Search the items that pass, however many, by their uids: the hits that pass are far down."""
-        passing = await self._graph.passing_items(query.scope.tenant, _inside(query.scope), _NO_LIMIT)
+        live = _is_live(query.scope)
+        passing = await self._graph.passing_items(query.scope.tenant, _inside(query.scope), _NO_LIMIT, live=live)
         parts = [replace(query, scope=replace(query.scope, items=part)) for part in batched(passing, MOST)]
         found = [hit for hits in await asyncio.gather(*map(self._vectors.search, parts)) for hit in hits]
         return sorted(found, key=lambda hit: (-hit.score, hit.id))[: query.limit]
 
     async def _passing(self, scope: Scope, hits: Sequence[VectorHit]) -> list[VectorHit]:
         new = [hit.id for hit in hits if hit.id not in self._items]
-        payloads = await self._vectors.payloads(new) if new else {}
+        # The graph knows passages, and is asked for their items later all the same; statements know theirs.
+        owners = await self._graph.owners(scope.tenant, new) if new else {}
+        self._items |= {passage: item.uid for passage, item in owners.items()}
+        others = [point for point in new if point not in owners]
+        payloads = await self._vectors.payloads(others) if others else {}
         self._items |= {
             point: item for point, fields in payloads.items() if isinstance(item := fields.get("item"), str)
         }

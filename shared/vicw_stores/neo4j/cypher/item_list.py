@@ -21,6 +21,13 @@ WITH_VALUES = (
     "WITH collect(i.uid) AS uids RETURN CASE WHEN size(uids) < $most THEN uids END AS uids"
 )
 """The items that have some values (``keys.value_words``), null if these are ``$most`` or more."""
+WITH_EDGE = {
+    edge: f"MATCH (t:Entity) {seek('t', 'Entity', 'term, home')} WHERE t.term IN $terms AND t.home > '' "
+    f"MATCH (t)-[:term_of]->()<-[:{edge}]-(i) WITH DISTINCT i.uid AS uid LIMIT $most WITH collect(uid) AS uids "
+    "RETURN CASE WHEN size(uids) < $most THEN uids END AS uids"
+    for edge in ("TAGGED", "STATED_BY")
+}
+"""The items with an edge to something of some names, by the edge's type; null if these are ``$most`` or more."""
 TIE = ("arrival_key", "uid")
 BEHIND = {False: ">", True: "<"}
 

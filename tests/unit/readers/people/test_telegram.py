@@ -105,7 +105,7 @@ def test_a_cut_file_gives_what_it_has_and_says_where() -> None:
 
 
 def test_a_broken_message_is_unread_alone() -> None:
-    found = read(chat(message(1, "a"), {"type": "message"}, message(2, "b", date_unixtime=[]), message(3, "c")))
+    found = read(chat(message(1, "a"), {"type": "message"}, message(2, "b", date_unixtime=[1]), message(3, "c")))
     assert [type(one).__name__ for one in found] == ["ChatMessage", "Unread", "Unread", "ChatMessage"]
 
 

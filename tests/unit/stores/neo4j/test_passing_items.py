@@ -7,10 +7,12 @@ from typing import Any, cast
 import pytest
 
 from vicw_core.filters.metadata_terms import presence_term, value_term
+from vicw_shared.model.names import TermKind
 from vicw_shared.ports.item_filter import AllOf, Between, ItemCondition, Not, OneHolds, OneOf, Present
+from vicw_stores.neo4j.cypher.item_list import WITH_EDGE
 from vicw_stores.neo4j.database import RunStatement
 from vicw_stores.neo4j.item_list import read_passing_items, required_words
-from vicw_stores.neo4j.keys import field_word, metadata_word
+from vicw_stores.neo4j.keys import field_word, metadata_word, term_key
 
 _ROOM = OneOf("metadata.room", (7, "seven"))
 
@@ -72,3 +74,19 @@ async def test_given_items_are_looked_at_at_once() -> None:
     engine = _Engine(5)
     await read_passing_items(cast("RunStatement", engine), "t", _ROOM, 10, ["a"])
     assert [values.get("among") for values in engine.asked] == [["a"]]
+
+
+@pytest.mark.parametrize(
+    ("condition", "edge"), [(OneOf("tags", ("sea", "sky")), "TAGGED"), (OneOf("user", ("U1", "u2")), "STATED_BY")]
+)
+async def test_live_items_are_found_by_a_tag_or_a_user(condition: OneOf, edge: str) -> None:
+    engine = _Engine(3)
+    await read_passing_items(cast("RunStatement", engine), "t", condition, 10, None, live=True)
+    by_edge, chosen = engine.asked
+    names = [str(value).lower() for value in condition.values]
+    assert by_edge["terms"] == [term_key("t", name, TermKind.NAME) for name in names]
+    assert chosen["among"] == ["u0", "u1", "u2"]
+    assert edge in WITH_EDGE[edge]
+    engine = _Engine(3)
+    await read_passing_items(cast("RunStatement", engine), "t", condition, 10, None)
+    assert [values.get("among") for values in engine.asked] == [None], "what tags a retired item may be retired, too"
