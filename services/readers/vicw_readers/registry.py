@@ -27,6 +27,7 @@ from vicw_readers.code.source_code import CodeReader
 from vicw_readers.intake.file_start import FileStart
 from vicw_readers.intake.kinds import kind_of
 from vicw_readers.mail.reader import MailReader, MboxReader
+from vicw_readers.notes.canvas import CanvasReader, ObsidianViewReader
 from vicw_readers.notes.markdown import MarkdownReader
 from vicw_readers.people.discord import DiscordReader
 from vicw_readers.people.imessage import IMessageReader
@@ -64,6 +65,8 @@ SPECIFIC: tuple[Reader, ...] = (
 """Formats that their content tells."""
 GENERAL: tuple[Reader, ...] = (
     ItemLinesReader(),
+    CanvasReader(),
+    ObsidianViewReader(),
     MarkdownReader(),
     CodeReader(),
     TextReader(),
