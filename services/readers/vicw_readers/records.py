@@ -1,4 +1,4 @@
-"""Records of the readers: an item to store, a refusal to report, or a normal skip."""
+"""Records of the readers: an item to store, a refusal to report, a normal skip, or what was taken for granted."""
 
 from __future__ import annotations
 
@@ -60,7 +60,18 @@ class Skipped:
     kind: str = ""
 
 
-type Record = SourceItem | Refused | Skipped
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """Something that was read, but not as it stands: what was assumed, or left out. ``line`` counts from 1."""
+
+    path: str
+    line: int | None
+    reason: str
+    kind: str = ""
+
+
+type Report = Refused | Skipped | Noted
+type Record = SourceItem | Report
 
 
 class UnreadableFileError(Exception):

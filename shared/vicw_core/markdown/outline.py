@@ -23,6 +23,12 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _CODE = re.compile(r"[\w./-]*[A-Za-z_][\w./-]*(?:\(\))?")
 _LIKE_CODE = re.compile(r"\w\(\)$|_|[a-z][A-Z]|\w\.\w|\w/\w|^[A-Z]\w*[a-z]\w*$")
 _SUMMARY_CHARS = 300
+_HEADING_ID = re.compile(r"\s*\{\s*#(?P<id>[\w:.-]+)[^{}]*\}\s*$")
+_BLOCK_ID = re.compile(r"(?:^|\s)\^(?P<id>[\w-]+)\s*$", re.MULTILINE)
+_INCLUDE = re.compile(
+    r"""\{\{[<%]\s*(?:rel)?(?:ref|include)\s+["']?(?P<hugo>[^"'\s}]+)|--8<--\s+["'](?P<mkdocs>[^"']+)"""
+)
+"""References of Hugo, and snippets of MkDocs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +49,14 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The outline of a page. ``summary`` is its first paragraph."""
+    """The outline of a page. ``summary`` is its first paragraph.
+
+    ``blocks`` are the ids of blocks (``^id`` at the end of one), each with the anchor of the heading that it is under,
+    which is empty before the first.
+    """
 
     headings: tuple[Heading, ...] = ()
+    blocks: tuple[tuple[str, str], ...] = ()
     links: tuple[PageLink, ...] = ()
     summary: str | None = None
 
@@ -56,6 +67,7 @@ def outline(text: str) -> Outline:
     anchors = Unique()
     headings: list[Heading] = []
     links: list[PageLink] = []
+    blocks: dict[str, str] = {}
     summary: str | None = None
     level = 0
     for token in _parser().parse(text):
@@ -64,15 +76,20 @@ def outline(text: str) -> Outline:
         elif token.type == "heading_close":
             level = 0
         elif token.type == "inline" and token.map is not None:
-            plain_text = _plain(token)
+            named = _HEADING_ID.search(token.content) if level else None
+            plain_text = _HEADING_ID.sub("", _plain(token)) if named else _plain(token)
             if level and plain_text:
-                line, written = token.map[0], " ".join(map(str.strip, token.content.split("\n")))
-                anchor = anchors(slug(token.content))
+                content = token.content[: named.start()] if named else token.content
+                line, written = token.map[0], " ".join(map(str.strip, content.split("\n")))
+                anchor = anchors(named["id"] if named else slug(content))
                 headings.append(Heading(plain_text, level, anchor, starts[line], line, written, token.level > 1))
             elif summary is None and not level and plain_text:
                 summary = plain_text[:_SUMMARY_CHARS]
+            blocks |= {
+                block["id"]: headings[-1].anchor if headings else "" for block in _BLOCK_ID.finditer(token.content)
+            }
             links += _links(token, token.map[0] + 1)
-    return Outline(tuple(headings), tuple(dict.fromkeys(links)), summary)
+    return Outline(tuple(headings), tuple(blocks.items()), tuple(dict.fromkeys(links)), summary)
 
 
 @cache
@@ -125,6 +142,7 @@ def _links(token: Token, line: int) -> Iterator[PageLink]:
             inside = False
         elif child.type == "text" and not inside:
             yield from (PageLink(LinkKind.URL, match[0], line) for match in _URL.finditer(child.content))
+            yield from (_included(match, line) for match in _INCLUDE.finditer(child.content))
         elif child.type == "code_inline" and _CODE.fullmatch(child.content) and _LIKE_CODE.search(child.content):
             yield PageLink(LinkKind.CODE, child.content.removesuffix("()"), line)
 
@@ -132,6 +150,13 @@ def _links(token: Token, line: int) -> Iterator[PageLink]:
 def _wiki_link(inner: str, line: int) -> PageLink:
     target, _, heading = inner.partition("|")[0].partition("#")
     return PageLink(LinkKind.WIKI, target.strip(), line, heading.rpartition("#")[2].strip() or None)
+
+
+def _included(match: re.Match[str], line: int) -> PageLink:
+    path, _, heading = (match["hugo"] or match["mkdocs"]).partition("#")
+    # Hugo looks a name without a path up in the whole site.
+    kind = LinkKind.WIKI if match["hugo"] and "/" not in path else LinkKind.PATH
+    return PageLink(kind, path, line, heading or None)
 
 
 def _link(href: str, line: int) -> PageLink | None:

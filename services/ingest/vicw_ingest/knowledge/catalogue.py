@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from vicw_core.markdown.links import LinkKind, PageLink
-from vicw_ingest.knowledge.pages import INDEXES, stem_of
+from vicw_ingest.knowledge.pages import INDEXES, is_markdown, stem_of
 from vicw_ingest.knowledge.record import PageRecord
 from vicw_shared.model import Node
 from vicw_shared.model.knowledge import FILE, FOLDER, PAGE, folder_uid
@@ -90,6 +90,8 @@ class Catalogue:
             return [page]
         for level in self._levels(link, page):
             entries = list({entry.node.uid: entry for entry in level}.values())
+            if link.kind is LinkKind.WIKI:  # a note before the canvas, the text or the code of the same name
+                entries = [entry for entry in entries if is_markdown(entry.path)] or entries
             beside_page = [entry for entry in entries if entry.parent == page.parent]
             if entries:
                 return beside_page if len(beside_page) == 1 else entries

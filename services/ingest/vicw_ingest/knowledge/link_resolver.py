@@ -82,6 +82,12 @@ class LinkResolver:
         if link.heading is None:
             return LinkTarget("LINKS_TO", target.node.uid)
         heading, anchor = fold_case(link.heading), slug(link.heading)
+        if link.heading.startswith("^"):
+            under = dict(target.record.blocks).get(link.heading[1:])
+            if not under:
+                fault = None if under == "" else _problem(LinkFault.HEADING, link)
+                return LinkTarget("LINKS_TO", target.node.uid, problem=fault)
+            heading = anchor = under
         for position, (stored_anchor, title) in enumerate(target.record.anchors):
             if heading in {fold_case(title), stored_anchor} or anchor == stored_anchor:
                 is_title = position == 0 and title == target.node.name

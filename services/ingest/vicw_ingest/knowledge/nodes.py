@@ -37,6 +37,7 @@ def page_node(page: KnowledgePage, item: Node, now: datetime, stored: Node | Non
         key=page.key,
         aliases=page.aliases,
         anchors=tuple((heading.anchor, heading.title) for heading in page.headings),
+        blocks=page.blocks,
         links=page.links,
         leads_to=(None,) * len(page.links),
         words=page.subjects.words,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
 from vicw_core.code.languages import languages_of_path
-from vicw_core.markdown.front_matter import FrontMatter, front_matter
+from vicw_core.markdown.front_matter import Property, front_matter
 from vicw_core.markdown.links import LinkKind, PageLink
+from vicw_core.markdown.note import Note, read_note
+from vicw_core.markdown.note_titles import note_title
 from vicw_core.markdown.outline import Heading, outline
 from vicw_ingest.knowledge.subjects import NOTHING, Subjects, subjects_of
 from vicw_shared.errors import FieldProblem, InvalidInputError
@@ -45,8 +47,11 @@ class KnowledgePage:
     key: str | None = None
     aliases: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    properties: dict[str, Property] = field(default_factory=dict)
+    written_at: datetime | None = None
     summary: str | None = None
     headings: tuple[Heading, ...] = ()
+    blocks: tuple[tuple[str, str], ...] = ()
     links: tuple[PageLink, ...] = ()
     subjects: Subjects = NOTHING
 
@@ -69,6 +74,11 @@ class KnowledgePage:
 def stem_of(path: str) -> str:
     """Return a file's case-folded name without its suffix."""
     return fold_case(PurePosixPath(path).stem)
+
+
+def is_markdown(path: str) -> bool:
+    """Return whether a file is Markdown, by its suffix."""
+    return PurePosixPath(path).suffix.lower() in _MARKDOWN
 
 
 def parse_pages(request: IngestRequest, limits: LimitSettings) -> tuple[IngestRequest, dict[int, KnowledgePage]]:
@@ -98,9 +108,9 @@ def parse_pages(request: IngestRequest, limits: LimitSettings) -> tuple[IngestRe
 def _problems(number: int, item: Item, request: IngestRequest) -> Iterator[FieldProblem]:
     if item.page is None:
         return
-    for field in _FORBIDDEN_FIELDS:
-        if getattr(item, field) is not None:
-            yield FieldProblem(f"items[{number}].{field}", "is given although the item is a page", "Leave it out")
+    for name in _FORBIDDEN_FIELDS:
+        if getattr(item, name) is not None:
+            yield FieldProblem(f"items[{number}].{name}", "is given although the item is a page", "Leave it out")
     if request.flow_id is not None:
         yield FieldProblem("flow_id", "is given although there are pages", "Send pages in a request of their own")
 
@@ -123,20 +133,22 @@ def _stored(item: Item, page: KnowledgePage, limits: LimitSettings) -> Item:
             "name": page.title[: limits.name_chars],
             "subtype": page.kind,
             "source": page.path,
+            "timestamp": page.written_at,
+            "metadata": {**page.properties, **item.metadata},
             "tags": tuple(dict.fromkeys((*item.tags, *page.tags)))[: limits.tags],
         }
     )
 
 
 def _page(item: Item, folder: str, path: str) -> KnowledgePage:
-    suffix = PurePosixPath(path).suffix.lower()
-    kind = PAGE if suffix in _PROSE and not languages_of_path(path) else FILE
+    kind = PAGE if PurePosixPath(path).suffix.lower() in _PROSE and not languages_of_path(path) else FILE
     digest = hashlib.sha256(item.text.encode()).hexdigest()
     if kind == FILE:
         subjects = subjects_of(item.name or "", (), (), path, "")
         return KnowledgePage(folder, path, kind, item.name or path, item.text, digest, subjects=subjects)
-    front, body = _split_front_matter(item.text)
-    parsed = outline(body) if suffix in _MARKDOWN else outline("")
+    note = _note(item.text, path)
+    front, body = note.front, note.body if visible(note.body) else item.text
+    parsed = outline(body) if is_markdown(path) else outline("")
     title = item.name or front.title or _first_title(parsed.headings) or _title_of_path(folder, path)
     return KnowledgePage(
         folder,
@@ -147,19 +159,23 @@ def _page(item: Item, folder: str, path: str) -> KnowledgePage:
         digest,
         key=front.key,
         aliases=front.aliases,
-        tags=front.tags,
+        tags=note.tags_of(body) if is_markdown(path) else front.tags,
+        properties=note.properties_of(body) if is_markdown(path) else front.properties,
+        written_at=note.written_at(UTC),
         summary=front.description or parsed.summary,
         headings=parsed.headings,
-        links=tuple(PageLink(link.kind, link.target, link.line + front.lines, link.heading) for link in parsed.links),
+        blocks=parsed.blocks,
+        links=tuple(PageLink(link.kind, link.target, link.line + note.lines, link.heading) for link in parsed.links),
         subjects=subjects_of(title, front.aliases, (front.key,) if front.key else (), path, body),
     )
 
 
-def _split_front_matter(text: str) -> tuple[FrontMatter, str]:
-    """Return the front matter and the body; a page with nothing but front matter has its whole text as body."""
+def _note(text: str, path: str) -> Note:
+    """Return a page as a note; other text than Markdown may have front matter, and has no other marks."""
+    if is_markdown(path):
+        return read_note(text, path)
     front = front_matter(text)
-    body = "".join(lines_of(text)[front.lines :])
-    return front, body if visible(body) else text
+    return Note(front.title or "", "".join(lines_of(text)[front.lines :]), front.lines, front, written=front.time)
 
 
 def _first_title(headings: tuple[Heading, ...]) -> str | None:
@@ -169,9 +185,7 @@ def _first_title(headings: tuple[Heading, ...]) -> str | None:
 def _title_of_path(folder: str, path: str) -> str:
     """Return a title for a page without one: the name of its file, for an index page that of its folder."""
     file_path = PurePosixPath(path)
-    name = (file_path.parent.name or folder) if stem_of(path) in INDEXES else file_path.stem
-    words = " ".join(re.split(r"[-_\s]+", name)).strip() or name
-    return words[0].upper() + words[1:]
+    return (file_path.parent.name or folder) if stem_of(path) in INDEXES else note_title(path)
 
 
 def with_import_links(page: KnowledgePage, extraction: TextExtraction) -> tuple[KnowledgePage, TextExtraction]:

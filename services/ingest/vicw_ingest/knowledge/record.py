@@ -12,6 +12,7 @@ class PageRecord(BaseModel):
     """A page as it was filed.
 
     ``id`` is its item's, ``item`` the uid of the item's live version. ``anchors`` are its headings' anchors and titles,
+    ``blocks`` the ids of its blocks with the anchors that they are under,
     ``links`` its links, ``leads_to`` the uid that each of these leads to (None: nowhere). ``words``, ``keys`` and
     ``rules`` are its ``Subjects``.
     """
@@ -26,6 +27,7 @@ class PageRecord(BaseModel):
     key: str | None = None
     aliases: tuple[str, ...] = ()
     anchors: tuple[tuple[str, str], ...] = ()
+    blocks: tuple[tuple[str, str], ...] = ()
     links: tuple[PageLink, ...] = ()
     leads_to: tuple[str | None, ...] = ()
     words: tuple[tuple[str, ...], ...] = ()

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from pydantic import ValidationError
 
 from vicw_readers.intake.text_decoder import SAVE_AS_UTF8, encoding_of, read_text
-from vicw_readers.records import Refused, Skipped, SourceItem, UnreadableFileError, faults_of, shown
+from vicw_readers.records import Noted, Refused, Skipped, SourceItem, UnreadableFileError, faults_of, shown
 from vicw_shared.model import Sensitivity
 from vicw_shared.wire.ingest import Item
 
@@ -157,7 +157,9 @@ class SourceFile:
     @contextmanager
     def on_disk(self) -> Iterator[Path]:
         """Give a path of the bytes, for what needs one: the file itself, or a copy that is gone afterwards."""
-        if self.archive is None:
+        with self.open() as file:
+            is_packed = isinstance(file, gzip.GzipFile)
+        if self.archive is None and not is_packed:
             yield self.path
             return
         with tempfile.TemporaryDirectory(prefix="vicw-") as folder:
@@ -188,6 +190,10 @@ class SourceFile:
     def skip(self, reason: str) -> Skipped:
         """Return the record of a file whose content is nothing to store, which is normal."""
         return Skipped(self.shown, reason, self.reader.title if self.reader else "")
+
+    def note(self, reason: str, line: int | None = None) -> Noted:
+        """Return what was assumed, or left out, while a part of this file was read."""
+        return Noted(self.shown, line, reason, self.reader.title if self.reader else "")
 
     def item(
         self,

@@ -1,12 +1,11 @@
-"""Reader of Markdown: one item per heading, named by the trail of headings above it."""
+"""Reader of Markdown notes: one item per heading, named by the note and the trail of headings above it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
-from vicw_core.markdown.front_matter import front_matter
+from vicw_core.markdown.note import read_note
 from vicw_core.markdown.outline import Heading, outline
 from vicw_core.text.heading_anchors import Unique, slug
 from vicw_readers.intake.file_start import FileStart
@@ -19,11 +18,15 @@ _SUFFIXES = {".md", ".markdown", ".mdx"}
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading's own text, up to the next heading of any level. ``trail`` is empty before the first heading."""
+    """A heading's own text, up to the next heading of any level. ``trail`` is empty before the first heading.
+
+    ``level`` is that of the first heading in the trail.
+    """
 
     line: int
     text: str
     trail: tuple[str, ...]
+    level: int = 0
 
 
 class MarkdownReader:
@@ -32,8 +35,8 @@ class MarkdownReader:
     name = "markdown"
     title = "Markdown"
     files = ("*.md", "*.markdown", "*.mdx")
-    keeps = "text as it is, an item for each heading; tags of the front matter"
-    leaves = "the rest of the front matter"
+    keeps = "text as it is, an item for each heading; tags; all properties of the front matter; the time it was written"
+    leaves = "comments; what a drawing shows besides its words"
     is_personal = False
 
     def recognises(self, start: FileStart) -> bool:
@@ -46,27 +49,38 @@ class MarkdownReader:
 
 
 def read_markdown(source: SourceFile, text: str) -> Iterator[Record]:
-    """Yield a file's sections, each with the tags of the front matter."""
-    front = front_matter(text)
-    body = "".join(lines_of(text)[front.lines :])
+    """Yield a note's sections, each with the properties of the whole note and its own."""
+    note = read_note(text, source.name)
+    for problem in note.front.problems:
+        yield source.note(problem, 1)
     anchors = Unique()
-    parts = sections(body)
+    parts = sections(note.body)
     if not parts:
-        yield source.refuse("has only front matter")
+        yield source.skip("has no text")
     for section in parts:
         anchor = f"#{anchors(slug(section.trail[-1]))}" if section.trail else ""
-        title = " > ".join(filter(None, section.trail)) or front.title or PurePosixPath(source.name).stem
         yield source.item(
             {
                 "id": bounded_id(f"{source.name}{anchor}"),
                 "text": section.text,
-                "name": bounded_name(title),
+                "name": bounded_name(section_name(note.title, section)),
                 "subtype": "section" if section.trail else "document",
-                "tags": front.tags,
+                "tags": note.tags_of(section.text),
+                "timestamp": note.written_at(source.options.timezone),
+                "metadata": note.properties_of(section.text),
                 "source": bounded_id(source.name),
             },
-            line=front.lines + section.line + 1,
+            line=note.lines + section.line + 1,
         )
+
+
+def section_name(title: str, section: Section) -> str:
+    """Return the trail of headings, below the note's title if no heading of the first level says what it is about.
+
+    "Status" alone says nothing: of two notes with such a section a question finds either.
+    """
+    trail = section.trail if section.level == 1 else (title, *section.trail)
+    return " > ".join(filter(None, trail)) or title
 
 
 def sections(text: str) -> list[Section]:
@@ -85,6 +99,7 @@ def sections(text: str) -> list[Section]:
     for mark, following in zip(marks, [*marks[1:], None], strict=True):
         end = following.line if following else len(lines)
         above = [*(outer for outer in above if outer.level < mark.level), mark]
-        parts.append(Section(start, "".join(lines[start:end]), tuple(outer.written for outer in above)))
+        trail = tuple(outer.written for outer in above)
+        parts.append(Section(start, "".join(lines[start:end]), trail, above[0].level))
         start = end
     return parts

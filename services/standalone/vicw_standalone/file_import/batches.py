@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from vicw_readers.records import Record, Refused, Skipped, SourceItem
+from vicw_readers.records import Record, Refused, Report, SourceItem
 
 _OPEN_AT_ONCE = 32
 
@@ -47,7 +47,7 @@ type _Key = tuple[str, str | None]
 
 def batched(
     records: Iterable[Record],
-    report: Callable[[Refused | Skipped], None],
+    report: Callable[[Report], None],
     *,
     max_items: int,
     max_chars: int,

@@ -19,7 +19,7 @@ from pathlib import Path
 from vicw_client import BadRequestError, Retry, TooLargeError, VicwClient, VicwClientError
 from vicw_readers.intake.source_file import ImportOptions
 from vicw_readers.paths import read_paths
-from vicw_readers.records import Refused, Skipped, SourceItem
+from vicw_readers.records import Refused, Report, SourceItem
 from vicw_shared.text import counted
 from vicw_shared.wire.ingest import IngestResponse, ItemStatus
 from vicw_standalone.file_import.batches import ItemBatch, batched
@@ -186,8 +186,8 @@ class FileImport:
         """Whether all files were read, and each item is stored or refused."""
         return self._done == self._total
 
-    def report(self, record: Refused | Skipped) -> None:
-        """Record what the readers refused or skipped."""
+    def report(self, record: Report) -> None:
+        """Record what the readers refused, skipped or assumed."""
         with self._lock:
             self.summary.report(record)
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from vicw_readers.records import Record, Refused, Skipped, SourceItem
+from vicw_readers.records import Noted, Record, Refused, Report, Skipped, SourceItem
 from vicw_shared.model import Sensitivity
 
 
@@ -15,6 +15,7 @@ class Summary:
     """Result of an import.
 
     ``skipped`` counts items acknowledged in an earlier run; ``passed_over`` are files without content to store;
+    ``notes`` say what was read otherwise than it stands;
     ``replaced`` counts items of conversations that the user has since edited; ``jobs`` are still indexing items.
     ``files`` and ``items`` count what was read by the reader's name, ``private`` the items that not everybody sees.
     """
@@ -29,6 +30,7 @@ class Summary:
     masked: Counter[str] = field(default_factory=Counter)
     refused: list[Refused] = field(default_factory=list)
     passed_over: list[Skipped] = field(default_factory=list)
+    notes: list[Noted] = field(default_factory=list)
     jobs: list[str] = field(default_factory=list)
     contexts: Counter[str] = field(default_factory=Counter)
     files: Counter[str] = field(default_factory=Counter)
@@ -50,9 +52,11 @@ class Summary:
                 last = record.path
             yield record
 
-    def report(self, record: Refused | Skipped) -> None:
-        """Note what was refused or passed over."""
+    def report(self, record: Report) -> None:
+        """Note what was refused, passed over or assumed."""
         if isinstance(record, Refused):
             self.refused.append(record)
+        elif isinstance(record, Noted):
+            self.notes.append(record)
         else:
             self.passed_over.append(record)

@@ -149,6 +149,7 @@ def _print(synced: SyncReport, target: FolderTarget) -> None:
     for kind, count in sent.masked.most_common():
         out.print(f"  secrets masked in {count} {'page' if count == 1 else 'pages'}: {kind}")
     print_refused([Refused(skipped.path, None, skipped.reason) for skipped in sent.passed_over], "skipped")
+    print_refused([Refused(note.path, note.line, note.reason) for note in sent.notes], "noted")
     print_refused(sent.refused)
     _print_links(synced.broken_links)
 

@@ -12,10 +12,11 @@ from pydantic import ValidationError
 
 from vicw_core.code.languages import languages_of_path
 from vicw_core.markdown.front_matter import front_matter
+from vicw_core.markdown.note_titles import note_title
 from vicw_readers.intake.text_decoder import read_text
 from vicw_readers.intake.walk import walk
 from vicw_readers.paths import is_generated
-from vicw_readers.records import NothingToReadError, Refused, Skipped, UnreadableFileError, shown
+from vicw_readers.records import Noted, NothingToReadError, Refused, Skipped, UnreadableFileError, shown
 from vicw_shared.text import normalise
 from vicw_shared.wire.ingest import Item
 from vicw_shared.wire.validation_errors import describe
@@ -48,11 +49,12 @@ class PageFile:
 
 @dataclass(slots=True)
 class Snapshot:
-    """State of a folder: pages by path, refused and skipped files, names of all files, and ``unread`` paths."""
+    """State of a folder: pages by path, refused and skipped files, doubts, names of all files, and ``unread`` paths."""
 
     pages: dict[str, PageFile] = field(default_factory=dict)
     refused: list[Refused] = field(default_factory=list)
     passed_over: list[Skipped] = field(default_factory=list)
+    notes: list[Noted] = field(default_factory=list)
     names: set[str] = field(default_factory=set)
     unread: set[str] = field(default_factory=set)
 
@@ -100,6 +102,10 @@ def _read(snapshot: Snapshot, path: Path, name: str) -> None:
         with path.open("rb") as file:
             text = normalise(read_text(file, path.stat().st_size))
     except NothingToReadError as error:
+        if path.suffix.lower() in _MARKDOWN and not path.stat().st_size:
+            # Others link to an empty note; its title is what it says.
+            _add(snapshot, path, name, f"{note_title(name)}\n")
+            return
         snapshot.passed_over.append(Skipped(shown(path), error.reason))
         return
     except UnreadableFileError as error:
@@ -107,11 +113,18 @@ def _read(snapshot: Snapshot, path: Path, name: str) -> None:
     except OSError as error:
         reason, line = f"cannot be read: {error.strerror or error}", None
     else:
-        key = front_matter(text).key if path.suffix.lower() in _MARKDOWN else None
-        snapshot.pages[name] = PageFile(name, text, hashlib.sha256(text.encode()).hexdigest(), key)
+        _add(snapshot, path, name, text)
         return
     snapshot.refused.append(Refused(shown(path), line, reason))
     snapshot.unread.add(name)
+
+
+def _add(snapshot: Snapshot, path: Path, name: str, text: str) -> None:
+    front = front_matter(text) if path.suffix.lower() in _MARKDOWN else None
+    snapshot.pages[name] = PageFile(
+        name, text, hashlib.sha256(text.encode()).hexdigest(), front.key if front is not None else None
+    )
+    snapshot.notes += [Noted(shown(path), 1, problem) for problem in (front.problems if front is not None else ())]
 
 
 def _inside(root: Path, path: str) -> str:

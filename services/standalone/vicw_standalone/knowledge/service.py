@@ -90,6 +90,7 @@ def sync(
     )
     run.summary.refused += snapshot.refused
     run.summary.passed_over += snapshot.passed_over
+    run.summary.notes += snapshot.notes
     try:
         plan = plan_of(snapshot, _stored_pages(client, target), target.folder, again=again)
         if not snapshot.pages and plan.retract and not may_be_empty:

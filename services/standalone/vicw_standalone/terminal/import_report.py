@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.markup import escape
 
-from vicw_readers.records import Refused, Skipped, SourceItem
+from vicw_readers.records import Refused, Report, Skipped, SourceItem
 from vicw_readers.registry import readers
 from vicw_runtime.console import err, out
 from vicw_shared.text import counted
@@ -51,19 +51,20 @@ def print_summary(summary: Summary, *, verbose: bool = False, dry: bool = False)
         requests = "1 request is" if len(summary.jobs) == 1 else f"{len(summary.jobs)} requests are"
         out.print(f"  everything is stored; {requests} still being indexed")
     _print_unread(summary.passed_over, "passed over", verbose)
+    _print_unread(summary.notes, "noted", verbose)
     _print_unread(summary.refused, "refused", verbose)
 
 
-def _print_unread(records: Iterable[Refused | Skipped], word: str, verbose: bool) -> None:
+def _print_unread(records: Iterable[Report], word: str, verbose: bool) -> None:
     """Print records by kind; without ``verbose`` only a few of each, and of what is normal only their number."""
-    kinds: dict[str, list[Refused | Skipped]] = defaultdict(list)
+    kinds: dict[str, list[Report]] = defaultdict(list)
     for record in records:
         kinds[record.kind or "other"].append(record)
     for kind, unread in sorted(kinds.items()):
         err.print(f"[yellow]{word}[/] {escape(kind)}: {len(unread)}", highlight=False)
-        shown = unread if verbose else unread[: _SHOWN if word == "refused" else 0]
+        shown = unread if verbose else unread[: 0 if word == "passed over" else _SHOWN]
         for record in shown:
-            line = record.line if isinstance(record, Refused) else None
+            line = None if isinstance(record, Skipped) else record.line
             fix = record.fix if isinstance(record, Refused) else ""
             place = f"{record.path}:{line}" if line else record.path
             err.print(f"  {escape(place)}: {escape(record.reason)}{f'. {escape(fix)}' if fix else ''}", highlight=False)
@@ -107,6 +108,7 @@ def summary_as_json(summary: Summary, *, dry: bool = False) -> str:
         "read": read,
         "refused": [asdict(record) for record in summary.refused],
         "passed_over": [asdict(record) for record in summary.passed_over],
+        "noted": [asdict(record) for record in summary.notes],
         "jobs": summary.jobs,
     }
     return json.dumps(fields, ensure_ascii=False)

@@ -76,3 +76,26 @@ def test_a_hostile_page_takes_time_that_grows_with_its_length(part: str) -> None
     started = time.thread_time()
     outline(part * 8000)
     assert time.thread_time() - started < 5
+
+
+def test_a_heading_may_name_its_anchor() -> None:
+    made = outline("# One {#first}\n## Two { #second .small }\n## {#third}\n## Set {a}\n")
+    assert [(heading.title, heading.written, heading.anchor) for heading in made.headings] == [
+        ("One", "One", "first"),
+        ("Two", "Two", "second"),
+        ("Set {a}", "Set {a}", "set-a"),
+    ]
+
+
+def test_blocks_are_known_by_the_heading_they_are_under() -> None:
+    text = "Before ^b0\n# One\nText. ^b1\n\n- item ^b-2\n  more\n\n`x ^no`\n\n2 ^ 3\n\n```\ny ^no\n```\n"
+    assert outline(text).blocks == (("b0", ""), ("b1", "one"), ("b-2", "one"))
+
+
+def test_references_of_hugo_and_snippets_of_mkdocs_are_links() -> None:
+    text = 'See [setup]({{< ref "docs/setup.md#next" >}}), {{% relref "about.md" %}}\n\n--8<-- "parts/a.md"\n'
+    assert links_of(text) == [
+        ("path", "docs/setup.md", 1, "next"),
+        ("wiki", "about.md", 1, None),
+        ("path", "parts/a.md", 3, None),
+    ]

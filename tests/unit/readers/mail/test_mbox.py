@@ -8,7 +8,7 @@ from pathlib import Path
 
 from vicw_readers.mail.mbox import begins_archive, mails_of
 from vicw_readers.paths import read_paths
-from vicw_readers.records import Refused, Skipped, SourceItem
+from vicw_readers.records import Record, Refused, SourceItem
 
 ENVELOPE = b"From ana@example.org Tue Apr 29 08:11:12 2025\n"
 
@@ -18,7 +18,7 @@ def mail(number: int, body: bytes, *headers: bytes) -> bytes:
     return ENVELOPE + b"\n".join([*head, b"Subject: mail %d" % number, *headers, b"", body]) + b"\n\n"
 
 
-def read(data: bytes, tmp_path: Path) -> list[SourceItem | Refused | Skipped]:
+def read(data: bytes, tmp_path: Path) -> list[Record]:
     path = tmp_path / "archive.mbox"
     path.write_bytes(data)
     return list(read_paths([path]))
