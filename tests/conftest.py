@@ -10,8 +10,10 @@ import pytest
 import structlog
 from hypothesis import settings
 
-from support.fast_directory import fast_directory
+from support.fast_directory import fast_directory, keep_temporary_files_in_memory
 from support.stores.memory import Memory, open_memory
+
+keep_temporary_files_in_memory()
 
 # How long an example takes says something of the machine, not of what is tested.
 settings.register_profile("vicw", deadline=None)

@@ -32,7 +32,7 @@ from vicw_shared.wire.entities import (
     SplitRequest,
 )
 from vicw_shared.wire.events import Event
-from vicw_shared.wire.feedback import Feedback, FeedbackRequest
+from vicw_shared.wire.feedback import Feedback, FeedbackPage, FeedbackRequest
 from vicw_shared.wire.forget import EraseRequest, Erasure
 from vicw_shared.wire.graph import GraphAnswer
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
@@ -213,6 +213,10 @@ class AsyncVicwClient:
     async def feedback(self, request: FeedbackRequest | None = None, /, **fields: Any) -> Feedback:
         """Say that a result was useful or wrong; see `VicwClient.feedback`."""
         return await self._run(_protocol.feedback(request, fields, self._retry, self._retrieve_base))
+
+    async def list_feedback(self, **fields: Any) -> FeedbackPage:
+        """Return a page of what was said of items; see `VicwClient.list_feedback`."""
+        return await self._run(_protocol.list_feedback(fields, self._retry, self._retrieve_base))
 
     async def sleep(self, **fields: Any) -> SleepState:
         """Return the jobs of the sleep cycle and what they did; see `VicwClient.sleep`."""

@@ -34,7 +34,7 @@ from vicw_client.errors import (
 )
 from vicw_shared.wire.changes import AuditPage
 from vicw_shared.wire.entities import Entity, EntityPage, IdentityChange, MergeCandidatePage
-from vicw_shared.wire.feedback import Feedback, FeedbackRequest
+from vicw_shared.wire.feedback import Feedback, FeedbackPage, FeedbackQuery, FeedbackRequest
 from vicw_shared.wire.forget import EraseRequest, Erasure
 from vicw_shared.wire.graph import GraphAnswer, GraphQuestion
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
@@ -254,6 +254,12 @@ def feedback(request: FeedbackRequest | None, fields: dict[str, Any], retry: Ret
     """Say that a result was useful or wrong. Idempotent."""
     send = Send("POST", f"{base}/feedback", body_of(FeedbackRequest, request, fields), JSON)
     return parse(Feedback, (yield from exchange(send, retry)))
+
+
+def list_feedback(fields: dict[str, Any], retry: Retry, base: str) -> Steps[FeedbackPage]:
+    """Request a page of what was said of items."""
+    send = Send("GET", f"{base}/feedback{query_of(FeedbackQuery, fields)}")
+    return parse(FeedbackPage, (yield from exchange(send, retry)))
 
 
 def sleep(fields: dict[str, Any], retry: Retry, base: str) -> Steps[SleepState]:

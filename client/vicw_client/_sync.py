@@ -31,7 +31,7 @@ from vicw_shared.wire.entities import (
     SplitRequest,
 )
 from vicw_shared.wire.events import Event
-from vicw_shared.wire.feedback import Feedback, FeedbackRequest
+from vicw_shared.wire.feedback import Feedback, FeedbackPage, FeedbackRequest
 from vicw_shared.wire.forget import EraseRequest, Erasure
 from vicw_shared.wire.graph import GraphAnswer
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
@@ -260,6 +260,10 @@ class VicwClient:
         Raises NotFoundError for an item that is not there, or that the ``viewer`` may not see.
         """
         return self._run(_protocol.feedback(request, fields, self._retry, self._retrieve_base))
+
+    def list_feedback(self, **fields: Any) -> FeedbackPage:
+        """Return a page of what was said of items; ``next`` is the ``after`` of the next page."""
+        return self._run(_protocol.list_feedback(fields, self._retry, self._retrieve_base))
 
     def sleep(self, **fields: Any) -> SleepState:
         """Return the jobs of the sleep cycle, and a page of what they did, the latest step first.

@@ -38,7 +38,9 @@ def engines(
     start_qdrant: Callable[[], QdrantProcess],
     start_redis: Callable[[], RedisProcess],
 ) -> Engines:
-    return Engines(start_neo4j(), start_qdrant(), start_redis())
+    # Neo4j last: it takes the longest, for nothing where another is missing and the test is skipped.
+    qdrant, redis = start_qdrant(), start_redis()
+    return Engines(start_neo4j(), qdrant, redis)
 
 
 @pytest.fixture

@@ -20,10 +20,12 @@ pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
 @pytest.mark.parametrize("mode", MODES)
 async def test_an_agent_writes_and_reads_over_http(platform: Platform, mode: Mode) -> None:
     async with connect(f"{platform.retrieval.url}/mcp/Harbour-{mode}", mode) as agent:
-        assert "Remembered: b1" in await succeeded(agent, "remember", text="The buoy of the quay is red.", id="b1")
+        assert "Remembered: agent:b1" in await succeeded(
+            agent, "remember", text="The buoy of the quay is red.", id="b1"
+        )
         assert "> The buoy of the quay is red." in await succeeded(agent, "recall", query="Which colour has the buoy?")
-        assert "> The buoy" in await succeeded(agent, "trace", of="b1")
-        assert "b1: retracted" in await succeeded(agent, "retract", ids=["b1"])
+        assert "> The buoy" in await succeeded(agent, "trace", of="agent:b1")
+        assert "agent:b1: retracted" in await succeeded(agent, "retract", ids=["agent:b1"])
         assert "Nothing is remembered" in await succeeded(agent, "recall", query="Which colour has the buoy?")
 
 
@@ -36,7 +38,9 @@ async def test_the_callers_key_decides_at_both_services(engines: Engines, tmp_pa
         url = f"{platform.retrieval.url}/mcp/Harbour"
         reading = bearer(platform.key("--right", "retrieve"))
         async with connect(url, headers=platform.headers) as agent, connect(url, headers=reading) as reader:
-            assert "Remembered: b1" in await succeeded(agent, "remember", text="The buoy of the quay is red.", id="b1")
+            assert "Remembered: agent:b1" in await succeeded(
+                agent, "remember", text="The buoy of the quay is red.", id="b1"
+            )
             assert "> The buoy of the quay is red." in await succeeded(
                 reader, "recall", query="Which colour has the buoy?"
             )
@@ -75,7 +79,7 @@ async def test_a_token_of_an_issuer_is_taken_by_both_services(
             platform.start()
             url = f"{platform.retrieval.url}/mcp/Harbour"
             async with connect(url, headers=bearer(issuer.token(org="acme"))) as agent:
-                assert "Remembered: b1" in await succeeded(agent, "remember", text="The buoy is red.", id="b1")
+                assert "Remembered: agent:b1" in await succeeded(agent, "remember", text="The buoy is red.", id="b1")
                 assert "> The buoy is red." in await succeeded(agent, "recall", query="Which colour has the buoy?")
             async with connect(url, headers=bearer(issuer.token(org="other"))) as agent:
                 assert "Nothing is remembered" in await succeeded(agent, "recall", query="Which colour has the buoy?")

@@ -26,6 +26,7 @@ from support.api.tenant_isolation import (
     PROFILE,
     RETRACT,
     RETRIEVE,
+    SAID,
     SLEEP,
     STATS,
     SUPERSEDE,
@@ -42,6 +43,7 @@ from support.processes.platform import Platform
 READ = {
     RETRIEVE,
     FEEDBACK,
+    SAID,
     ITEMS,
     ITEM,
     CONTEXTS,

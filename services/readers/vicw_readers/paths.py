@@ -13,7 +13,7 @@ from vicw_readers.intake.source_file import ImportOptions, SourceFile
 from vicw_readers.records import NothingToReadError, Record, Refused, Skipped, UnreadableFileError, shown
 from vicw_readers.registry import reader_named, reader_of
 
-_GENERATED = (".ipynb", ".svg", ".map", ".min.js", ".min.css", ".lock", "package-lock.json", "pnpm-lock.yaml")
+_GENERATED = (".svg", ".map", ".min.js", ".min.css", ".lock", "package-lock.json", "pnpm-lock.yaml")
 _NESTED = "Unpack it, and name what is inside"
 
 

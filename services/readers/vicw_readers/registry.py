@@ -24,6 +24,18 @@ from vicw_readers.assistants.openwebui import OpenWebUiReader
 from vicw_readers.assistants.role_content import RoleContentReader
 from vicw_readers.assistants.unknown_chat import UnknownChatReader
 from vicw_readers.code.source_code import CodeReader
+from vicw_readers.documents.book import BookReader
+from vicw_readers.documents.csv_table import CsvReader
+from vicw_readers.documents.evernote import EvernoteReader
+from vicw_readers.documents.markup import ASCIIDOC, LATEX, ORG, RST
+from vicw_readers.documents.notebook import NotebookReader
+from vicw_readers.documents.old_office import OldOfficeReader
+from vicw_readers.documents.pdf import PdfReader
+from vicw_readers.documents.slides import SlidesReader
+from vicw_readers.documents.spreadsheet import SpreadsheetReader
+from vicw_readers.documents.subtitles import SubtitleReader
+from vicw_readers.documents.web_page import WebPageReader
+from vicw_readers.documents.word import WordReader
 from vicw_readers.intake.file_start import FileStart
 from vicw_readers.intake.kinds import kind_of
 from vicw_readers.mail.reader import MailReader, MboxReader
@@ -61,6 +73,16 @@ SPECIFIC: tuple[Reader, ...] = (
     MemoriesReader(),
     RoleContentReader(),
     UnknownChatReader(),  # after all that know a chat
+    PdfReader(),
+    WordReader(),
+    SlidesReader(),
+    SpreadsheetReader(),
+    BookReader(),
+    WebPageReader(),
+    NotebookReader(),
+    EvernoteReader(),
+    SubtitleReader(),
+    OldOfficeReader(),
 )
 """Formats that their content tells."""
 GENERAL: tuple[Reader, ...] = (
@@ -68,6 +90,11 @@ GENERAL: tuple[Reader, ...] = (
     CanvasReader(),
     ObsidianViewReader(),
     MarkdownReader(),
+    CsvReader(),
+    ORG,
+    RST,
+    ASCIIDOC,
+    LATEX,
     CodeReader(),
     TextReader(),
 )

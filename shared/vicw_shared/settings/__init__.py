@@ -14,6 +14,7 @@ from vicw_shared.settings.concerns import (
     WebhookSettings,
     WorkerSettings,
 )
+from vicw_shared.settings.documents import DocumentSettings
 from vicw_shared.settings.engines import Neo4jSettings, QdrantSettings, RedisSettings
 from vicw_shared.settings.mcp import McpSettings
 from vicw_shared.settings.model_servers import LlmSettings, RerankSettings
@@ -31,6 +32,7 @@ from vicw_shared.settings.telemetry import MetricsSettings, TraceSettings
 __all__ = [
     "MAX_POLL_SECONDS",
     "ConsolidationSettings",
+    "DocumentSettings",
     "DreamSettings",
     "EmbeddingSettings",
     "EvictionSettings",

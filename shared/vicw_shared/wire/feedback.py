@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Annotated
 
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
@@ -57,6 +58,15 @@ class JudgedQuestion(Message):
     at: Timestamp
 
 
+class FeedbackQuery(Message):
+    """A page of what was said of items."""
+
+    context: Id | None = Field(None, description="Only items of this context")
+    verdict: Verdict | None = Field(None, description="Only items of which this was said")
+    after: Annotated[str, Field(max_length=200)] | None = Field(None, description="`next` of the page before")
+    limit: Annotated[int, Field(ge=1, le=1000)] = Field(100, description="Number of items")
+
+
 class ResultFeedback(Message):
     """What was said of a result."""
 
@@ -65,3 +75,17 @@ class ResultFeedback(Message):
     latest: tuple[JudgedQuestion, ...] = Field(
         description="The latest verdicts, at most VICW_MAX_FEEDBACK; empty for a viewer, who sees no question of others"
     )
+
+
+class ItemFeedback(Feedback):
+    """What was said of an item: the numbers, and the latest verdicts with their questions."""
+
+    at: Timestamp = Field(description="When it was said last")
+    latest: tuple[JudgedQuestion, ...] = Field(description="The latest verdicts, at most VICW_MAX_FEEDBACK")
+
+
+class FeedbackPage(Message):
+    """Items of which something was said, the latest first. ``next`` is the ``after`` of the next page."""
+
+    items: tuple[ItemFeedback, ...]
+    next: str | None = Field(description="Where the next page begins; null: this is the last")

@@ -14,10 +14,14 @@ from support.stores.pairs import Side, asked_for, embedded
 from vicw_core.feedback import record_id
 from vicw_ingest.erasure.eraser import Eraser
 from vicw_ingest.erasure.selection import choose_items, choose_user
+from vicw_retrieval.feedback.service import list_feedback
+from vicw_retrieval.ports import RetrievalPorts
+from vicw_retrieval.request.engines import CircuitBreaker
 from vicw_shared.errors import InvalidInputError, MissingRecordError
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import Steps
-from vicw_shared.wire.feedback import ResultFeedback
+from vicw_shared.settings import LimitSettings, RetrievalSettings
+from vicw_shared.wire.feedback import FeedbackPage, FeedbackQuery, ResultFeedback
 
 ITEMS: list[dict[str, Any]] = [
     {"id": "pot", "text": "The spare key is under the flower pot.", "user": "ana", "speaker": "Ana"},
@@ -82,6 +86,38 @@ async def test_verdicts_are_counted_once_and_shown_where_they_are_explained(side
     assert plain.explain is None
     assert await side.graph.scan(Steps(tenant="t"), limit=9) == [], "it is no maintenance"
     assert (await side.check()).violations == []
+
+
+async def test_what_was_said_is_listed_by_the_page(side: Side, uids: dict[str, str]) -> None:
+    for item, verdict in (("pot", "useful"), ("hook", "wrong"), ("safe", "wrong"), ("pot", "wrong")):
+        await side.feedback(said(item, verdict, f"{verdict} {item}?"), "t")
+    ports = RetrievalPorts(
+        side.graph,
+        side.vectors,
+        side.embedder,
+        "",
+        LimitSettings(),
+        RetrievalSettings(),
+        CircuitBreaker(),
+        log=side.graph.log,
+    )
+
+    async def listed(tenant: str = "t", **query: Any) -> FeedbackPage:
+        return await list_feedback(FeedbackQuery(**query), tenant, ports)
+
+    first = await listed(limit=2)
+    assert [(one.uid, one.useful, one.wrong) for one in first.items] == [(uids["pot"], 1, 1), (uids["safe"], 0, 1)]
+    assert [(one.verdict, one.query) for one in first.items[0].latest] == [
+        ("wrong", "wrong pot?"),
+        ("useful", "useful pot?"),
+    ]
+    rest = await listed(limit=2, after=first.next)
+    assert ([one.uid for one in rest.items], rest.next) == ([uids["hook"]], None)
+    assert [one.uid for one in (await listed(verdict="useful")).items] == [uids["pot"]]
+    assert (await listed(context="work")).items == () == (await listed("other")).items
+    for tenant, query in (("other", {}), ("t", {"verdict": "wrong"})):
+        with pytest.raises(InvalidInputError, match="after"):
+            await listed(tenant, after=first.next, **query)
 
 
 async def test_nobody_judges_what_it_may_not_see(side: Side, uids: dict[str, str]) -> None:

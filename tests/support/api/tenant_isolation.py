@@ -20,6 +20,7 @@ from vicw_standalone.operations import OPERATIONS
 
 INGEST, JOB, RETRIEVE = "POST /ingest", "GET /ingest/jobs/{job}", "POST /retrieve"
 RETRACT, SUPERSEDE, FEEDBACK = "POST /items/retract", "POST /supersede", "POST /feedback"
+SAID = "GET /feedback"
 ITEMS, ITEM, CONTEXTS, STATS = "GET /items", "GET /items/{uid}", "GET /contexts", "GET /stats"
 TIMELINE, USERS, PROFILE = "GET /contexts/{context}/timeline", "GET /users", "GET /people/{uid}/profile"
 EVENTS = "GET /events"
@@ -53,6 +54,7 @@ _ITEMS = {
     RETRACT,
     SUPERSEDE,
     FEEDBACK,
+    SAID,
     PATCH,
     PATCH_BY_ID,
     ITEMS,
@@ -472,7 +474,7 @@ def _identities(neighbour: Neighbour) -> Iterator[st.SearchStrategy[dict[str, An
     yield st.fixed_dictionaries({"endpoint": st.sampled_from([THING, ITEM, PROFILE]), "uid": uids})
     listed = st.fixed_dictionaries({"context": st.sampled_from(["home", "work"]), "include": st.just("retired")})
     yield st.fixed_dictionaries({"endpoint": st.just(ITEMS), "params": listed})
-    yield st.fixed_dictionaries({"endpoint": st.sampled_from([CONTEXTS, STATS, USERS])})
+    yield st.fixed_dictionaries({"endpoint": st.sampled_from([CONTEXTS, STATS, USERS, SAID])})
     watched = st.fixed_dictionaries({"follow": st.just("false"), "after": uids.map("0-{}".format)})
     yield st.fixed_dictionaries({"endpoint": st.just(EVENTS), "params": watched})
     yield st.fixed_dictionaries({"endpoint": st.just(TIMELINE), "uid": uids | st.sampled_from(["home", "elsewhere"])})

@@ -269,6 +269,7 @@ def test_feedback_and_the_sleep_cycle_have_their_paths(call: Call) -> None:
     }
     answers: dict[str, Any] = {
         "/feedback": {"uid": "u", "context": "c", "useful": 0, "wrong": 1},
+        "/feedback?": {"items": [], "next": None},
         "/sleep": {"jobs": [], "steps": [step], "next": None},
         "/sleep/undo": step,
         "/check": {"compared": None, "drift": None, "rebuilding": None, "passages_waiting": 2},
@@ -276,13 +277,15 @@ def test_feedback_and_the_sleep_cycle_have_their_paths(call: Call) -> None:
 
     def handler(request: httpx.Request) -> httpx.Response:
         seen.append((request.method, unquote_plus(str(request.url.query, "ascii")), request.content))
-        return httpx.Response(200, json=answers[request.url.path])
+        return httpx.Response(200, json=answers[request.url.path + "?" * (seen[-1][1] == "verdict=wrong")])
 
+    assert call(handler, "list_feedback", verdict="wrong").next is None
     assert call(handler, "feedback", item="u", verdict="wrong", query="Where?").wrong == 1
     assert call(handler, "sleep", task="dream", limit=3, after=None).steps[0].outcome == "undone"
     assert call(handler, "undo", "s").id == "s"
     assert call(handler, "check").passages_waiting == 2
     assert [(method, query) for method, query, _ in seen] == [
+        ("GET", "verdict=wrong"),
         ("POST", ""),
         ("GET", "task=dream&limit=3"),
         ("POST", ""),

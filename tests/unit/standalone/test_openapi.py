@@ -60,6 +60,7 @@ OPERATION_IDS = {
     "POST /keys": "create_key",
     "DELETE /keys/{key}": "revoke_key",
     "POST /feedback": "give_feedback",
+    "GET /feedback": "list_feedback",
     "POST /hooks/claude-code": "hook_claude_code",
     "POST /hooks/codex": "hook_codex",
     "POST /hooks/session": "hook_session",

@@ -20,12 +20,9 @@ _AS_TEXT = "Save it as Markdown or text, and import that"
 _UNPACK = "Unpack it, and name the folder"
 _PICTURE, _SOUND, _FILM = FileKind("picture"), FileKind("sound"), FileKind("film")
 _PROGRAM, _FONT = FileKind("program"), FileKind("font")
-_OFFICE = FileKind("office document of before 2007", True, _AS_TEXT)
 _ARCHIVE = FileKind("archive", True, _UNPACK)
 _STARTS: tuple[tuple[bytes, FileKind], ...] = (
-    (b"%PDF-", FileKind("PDF document", True, _AS_TEXT)),
     (b"{\\rtf", FileKind("RTF document", True, _AS_TEXT)),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", _OFFICE),
     (b"!BDN", FileKind("Outlook mailbox", True, "Export its mail as .mbox or .eml, and import that")),
     (b"SQLite format 3\x00", FileKind("SQLite database", True, "Export what it holds, and import that")),
     (b"7z\xbc\xaf\x27\x1c", _ARCHIVE),
@@ -57,10 +54,6 @@ _RIFF = {b"WEBP": _PICTURE, b"WAVE": _SOUND, b"AVI ": _FILM}
 _PICTURE_BRANDS = {b"heic", b"heix", b"mif1", b"avif"}
 _SOUND_BRANDS = {b"M4A ", b"M4B "}
 _MEMBERS: tuple[tuple[str, FileKind], ...] = (
-    ("word/document.xml", FileKind("Word document", True, _AS_TEXT)),
-    ("ppt/presentation.xml", FileKind("PowerPoint presentation", True, _AS_TEXT)),
-    ("xl/workbook.xml", FileKind("Excel workbook", True, "Save its sheets as CSV, and import those")),
-    ("META-INF/container.xml", FileKind("EPUB book", True, _AS_TEXT)),
     ("content.xml", FileKind("OpenDocument file", True, _AS_TEXT)),
     ("META-INF/MANIFEST.MF", _PROGRAM),
 )

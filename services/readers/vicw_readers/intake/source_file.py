@@ -157,7 +157,9 @@ class SourceFile:
     @contextmanager
     def on_disk(self) -> Iterator[Path]:
         """Give a path of the bytes, for what needs one: the file itself, or a copy that is gone afterwards."""
-        if self.archive is None:
+        with self.open() as file:
+            is_packed = isinstance(file, gzip.GzipFile)
+        if self.archive is None and not is_packed:
             yield self.path
             return
         with tempfile.TemporaryDirectory(prefix="vicw-") as folder:

@@ -21,6 +21,8 @@ ENVELOPE = re.compile(
 _BARE = re.compile(rb"From (?:-|\S+@\S+|MAILER-DAEMON|\d+@xxx)[ \t]*(?:.*\d{4}.*)?$")
 _HEADER = re.compile(rb"[!-9;-~]{1,100}:(?:[ \t]|$)|>From ")
 _QUOTED = re.compile(rb">+From ")
+_MARKED = (b"F", b"-", b"\n", b"\r", b" ", b"\t")
+"""What a line of an attachment begins with if it may be more: a mail, the end of its part, a blank line."""
 _LENGTH = re.compile(rb"(?im)^content-length:[ \t]*(\d{1,12})[ \t]*\r?$")
 
 
@@ -63,6 +65,9 @@ def mails_of(file: BinaryIO) -> Iterator[RawMail]:
                 elif line.startswith(b"From ") and headers == 1:  # an envelope alone: a mail without anything
                     envelope = line
                     break
+                continue
+            if skimmer.is_dropping and line[:1] not in _MARKED:
+                is_after_blank = False
                 continue
             if is_after_blank and line.startswith(b"From ") and _begins_mail(line, lines.peek()):
                 envelope = line

@@ -37,6 +37,11 @@ class MailSkimmer:
         elif self._is_kept:
             self._keep(line)
 
+    @property
+    def is_dropping(self) -> bool:
+        """Whether it is in an attachment, and keeps nothing until the part ends."""
+        return not (self._is_kept or self._in_header)
+
     def data(self) -> bytes:
         """Return what was kept."""
         if self._in_header:

@@ -53,7 +53,7 @@ def telegram_messages(file: BinaryIO) -> Iterator[ChatRecord]:
 
 
 def _is_export(one: dict[str, Any]) -> bool:
-    if one.get("type") in _CHAT_TYPES and "id" in one:
+    if str(one.get("type")) in _CHAT_TYPES and "id" in one:
         return isinstance(one.get("messages", []), list)
     lists = (one.get("chats"), one.get("left_chats"))
     is_whole = any(isinstance(part, dict) and isinstance(part.get("list"), list) for part in lists)
@@ -92,7 +92,7 @@ def _messages(cursor: JsonCursor, about: dict[str, Any]) -> Iterator[ChatRecord]
         elif value.get("type") != "unsupported":
             try:
                 message = telegram_message(value, chat, name, line)
-            except (ValueError, OverflowError, OSError) as error:
+            except (ValueError, KeyError, TypeError, AttributeError, OverflowError, OSError) as error:
                 yield Unread(line, f"is a message that cannot be read: {error}")
                 continue
             if message is not None:
@@ -100,7 +100,10 @@ def _messages(cursor: JsonCursor, about: dict[str, Any]) -> Iterator[ChatRecord]
 
 
 def telegram_message(value: dict[str, Any], chat: str, name: str | None, line: int | None = None) -> ChatMessage | None:
-    """Return a message, or None if it has neither words nor attachments. Raises ValueError if a time is none."""
+    """Return a message, or None if it has neither words nor attachments.
+
+    Raises ValueError, KeyError, TypeError or AttributeError if it is no message.
+    """
     is_notice = value.get("type") == "service"
     attachments = _attachments(value)
     text = _notice(value) if is_notice else _with_extras(value, telegram_text(value))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Annotated
 
-from fastapi import APIRouter, Request, Security
+from fastapi import APIRouter, Query, Request, Security
 
-from vicw_retrieval.feedback.service import give_feedback
+from vicw_retrieval.feedback.service import give_feedback, list_feedback
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_runtime.http import Gate, bearer_scheme, refusals, tenant_of
 from vicw_shared.model.keys import Right
-from vicw_shared.wire.feedback import Feedback, FeedbackRequest
+from vicw_shared.wire.feedback import Feedback, FeedbackPage, FeedbackQuery, FeedbackRequest
 
 
 def create_feedback_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> APIRouter:
@@ -28,5 +29,14 @@ def create_feedback_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> A
     )
     async def post_feedback(request: FeedbackRequest, http: Request) -> Feedback:
         return await give_feedback(request, tenant_of(http), ports())
+
+    @router.get(
+        "/feedback",
+        responses=refusals(401, 403, 422, 503),
+        summary="List what was said of items",
+        operation_id="list_feedback",
+    )
+    async def get_feedback(http: Request, query: Annotated[FeedbackQuery, Query()]) -> FeedbackPage:
+        return await list_feedback(query, tenant_of(http), ports())
 
     return router

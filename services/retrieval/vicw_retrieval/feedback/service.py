@@ -9,7 +9,9 @@ import asyncio
 from collections.abc import Sequence
 
 from vicw_core.feedback import ItemFeedback, Judgement, record_id
+from vicw_core.page_cursor import fingerprint_of
 from vicw_core.secrets.detector import find_secrets, mask
+from vicw_core.step_pages import cursor_of, place_of
 from vicw_retrieval.access.scope import audience_of
 from vicw_retrieval.access.viewer_identity import with_viewer_identities
 from vicw_retrieval.items.details import ItemReader
@@ -18,9 +20,21 @@ from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.request.stages import name_sizes, require_within_limits
 from vicw_shared.clock import now
 from vicw_shared.errors import MissingRecordError, RetryableError, UnavailableError
-from vicw_shared.ports import GraphTransaction, Scope, SleepLog
+from vicw_shared.ports import GraphTransaction, MaintenanceStep, Scope, SleepLog, Steps
+from vicw_shared.ports.sleep import FEEDBACK
 from vicw_shared.uids import chunk_uid, is_uid
-from vicw_shared.wire.feedback import Feedback, FeedbackRequest, JudgedQuestion, ResultFeedback, Verdict
+from vicw_shared.wire import feedback as wire
+from vicw_shared.wire.feedback import (
+    Feedback,
+    FeedbackPage,
+    FeedbackQuery,
+    FeedbackRequest,
+    JudgedQuestion,
+    ResultFeedback,
+    Verdict,
+)
+
+_PAGE = 500
 
 
 async def give_feedback(request: FeedbackRequest, tenant: str, ports: RetrievalPorts) -> Feedback:
@@ -55,6 +69,36 @@ async def give_feedback(request: FeedbackRequest, tenant: str, ports: RetrievalP
 
     feedback = await ports.graph.write(tenant, item.context, work)
     return Feedback(uid=item.uid, context=item.context, useful=feedback.useful, wrong=feedback.wrong)
+
+
+async def list_feedback(query: FeedbackQuery, tenant: str, ports: RetrievalPorts) -> FeedbackPage:
+    """Return a page of what was said of a tenant's items, with the questions: it is no answer for a viewer.
+
+    Raises InvalidInputError for an ``after`` of another request, UnavailableError while the graph is down.
+    """
+    fingerprint = fingerprint_of(tenant, "feedback", query.model_dump(mode="json"), {"after", "limit"})
+    after, chosen = place_of(query.after, fingerprint), list[MaintenanceStep]()
+    while len(chosen) <= query.limit:
+        page = await ports.graph.scan(Steps(tenant=tenant, task=FEEDBACK), after=after, limit=_PAGE)
+        chosen += [step for step in page if _is_asked_for(step, query)]
+        if len(page) < _PAGE:
+            break
+        after = page[-1]
+    shown = chosen[: query.limit]
+    following = cursor_of(shown[-1], fingerprint) if len(chosen) > len(shown) else None
+    return FeedbackPage(items=tuple(map(_listed, shown)), next=following)
+
+
+def _is_asked_for(step: MaintenanceStep, query: FeedbackQuery) -> bool:
+    said = ItemFeedback.of(step)
+    counts = {Verdict.USEFUL: said.useful, Verdict.WRONG: said.wrong}
+    return query.context in {None, step.context} and (query.verdict is None or counts[query.verdict] > 0)
+
+
+def _listed(step: MaintenanceStep) -> wire.ItemFeedback:
+    said = ItemFeedback.of(step)
+    shown = _shown(said, questions=True)
+    return wire.ItemFeedback(uid=step.subject, context=step.context, at=step.at, **shown.model_dump())
 
 
 async def feedback_on(log: SleepLog | None, items: Sequence[str], *, questions: bool) -> dict[str, ResultFeedback]:

@@ -41,7 +41,9 @@ db.tx_log.preallocate=false
 dbms.cypher.min_replan_interval=5m
 """
 # Up in half the time: the servers of tests do not live long enough to gain from more.
-_SHORT_LIVED = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
+# With one compiler alone Java keeps room for 48 MB of code, which the planner by itself nearly fills; once it is full,
+# nothing more is compiled.
+_SHORT_LIVED = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m", "-XX:-UsePerfData")
 _OPTIONS = [
     "-Xmx512m",
     *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in ("java.nio", "java.io", "sun.nio.ch")),

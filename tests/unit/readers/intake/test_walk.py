@@ -30,9 +30,9 @@ def ids(root: Path) -> list[str | None]:
 
 
 def test_files_are_read_in_path_order_with_relative_ids(folder: Path) -> None:
-    for name in ("b.txt", "a/z.txt", "a/b/y.md", "a.md", "B.txt", "ü/x.rst"):
+    for name in ("b.txt", "a/z.txt", "a/b/y.md", "a.md", "B.txt", "ü/x.txt"):
         write(folder / name)
-    assert ids(folder) == ["B.txt#1", "a/b/y.md", "a/z.txt#1", "a.md", "b.txt#1", "ü/x.rst#1"]
+    assert ids(folder) == ["B.txt#1", "a/b/y.md", "a/z.txt#1", "a.md", "b.txt#1", "ü/x.txt#1"]
     assert ids(folder) == ids(folder / "a" / "..")
     assert {r.context for r in read_paths([folder]) if isinstance(r, SourceItem)} == {"notes"}
     assert {r.context for r in read_paths([folder], ImportOptions(context="c")) if isinstance(r, SourceItem)} == {"c"}

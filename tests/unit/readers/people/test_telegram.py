@@ -105,8 +105,13 @@ def test_a_cut_file_gives_what_it_has_and_says_where() -> None:
 
 
 def test_a_broken_message_is_unread_alone() -> None:
-    found = read(chat(message(1, "a"), {"type": "message"}, message(2, "b", date_unixtime="soon"), message(3, "c")))
+    found = read(chat(message(1, "a"), {"type": "message"}, message(2, "b", date_unixtime=[1]), message(3, "c")))
     assert [type(one).__name__ for one in found] == ["ChatMessage", "Unread", "Unread", "ChatMessage"]
+
+
+def test_a_list_as_type_is_no_chat(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"type": [], "id": 1, "messages": []}')
+    assert not any(isinstance(one, SourceItem) and one.reader == "telegram" for one in read_paths([tmp_path]))
 
 
 def test_escapes_that_only_telegram_writes_are_read() -> None:

@@ -1,0 +1,1 @@
+"""Readers of documents: each parses a file into sections, and the sections become items."""

@@ -1,0 +1,35 @@
+"""Reader of HTML pages."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+
+from vicw_readers.documents.document_reader import parsed_items
+from vicw_readers.intake.file_start import FileStart
+from vicw_readers.intake.source_file import SourceFile
+from vicw_readers.records import Record
+
+_START = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,4000}?-->\s*)*<(?:!doctype\s+html|html)[\s>]", re.I | re.S)
+_SUFFIXES = {".html", ".htm", ".xhtml"}
+
+
+class WebPageReader:
+    """Readable text of pages."""
+
+    name = "html"
+    title = "HTML page"
+    files = ("*.html", "*.htm", "*.xhtml")
+    keeps = "the readable text by headings, lists, tables by rows; title, author, time of publication"
+    leaves = "navigation, page headers and footers, forms, scripts, styles, addresses of links"
+    is_personal = False
+
+    def recognises(self, start: FileStart) -> bool:
+        """Return whether it begins as a page, or is called one and has tags."""
+        head = start.head.removeprefix(codecs.BOM_UTF8)
+        return bool(_START.match(head)) or (start.suffix in _SUFFIXES and start.text is not None and "<" in start.text)
+
+    def read(self, source: SourceFile) -> Iterator[Record]:
+        """Yield the sections of a page."""
+        return parsed_items(source, "html")

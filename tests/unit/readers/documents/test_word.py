@@ -1,0 +1,124 @@
+"""Reader of Word documents: headings by style and level, tables, notes, and files that are broken, locked or bombs."""
+
+from __future__ import annotations
+
+import struct
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from support.documents.office import ENCRYPTED, core, docx, packed, paragraph, word_style
+from vicw_readers.paths import read_paths
+from vicw_readers.records import Record, Refused, SourceItem
+
+pytest.importorskip("mammoth", reason="vicw[documents] is not installed")
+
+STYLES = (
+    word_style("Title", "Title")
+    + word_style("berschrift1", "heading 1", level=0)
+    + word_style("berschrift2", "heading 2", level=1)
+    + word_style("Kapitel", "Kapitel", base="berschrift1")
+)
+
+
+def read(folder: Path, data: bytes, name: str = "minutes.docx") -> list[Record]:
+    (folder / name).write_bytes(data)
+    return list(read_paths([folder / name]))
+
+
+def items(records: list[Record]) -> list[SourceItem]:
+    assert all(isinstance(record, SourceItem) for record in records), records
+    return [record for record in records if isinstance(record, SourceItem)]
+
+
+def refusal(records: list[Record]) -> Refused:
+    [one] = records
+    assert isinstance(one, Refused)
+    return one
+
+
+def test_headings_are_told_by_the_level_of_their_style(tmp_path: Path) -> None:
+    body = (
+        paragraph("Ferry board", "Title")
+        + paragraph("Budget", "berschrift1")
+        + paragraph("The board approved 2.1 million.")
+        + paragraph("Project Heron", "berschrift2")
+        + paragraph("Heron is late.")
+        + paragraph("Staff", "Kapitel")
+        + paragraph("Two deckhands were hired.")
+    )
+    sections = items(read(tmp_path, docx(body, styles=STYLES)))
+    assert [(one.item.name, one.item.id) for one in sections] == [
+        ("minutes > Ferry board", "minutes.docx#ferry-board"),
+        ("minutes > Ferry board > Budget", "minutes.docx#budget"),
+        ("minutes > Ferry board > Budget > Project Heron", "minutes.docx#project-heron"),
+        ("minutes > Ferry board > Staff", "minutes.docx#staff"),
+    ]
+    assert sections[2].item.text == "Project Heron\n\nHeron is late."
+
+
+def test_rows_of_a_table_are_lines(tmp_path: Path) -> None:
+    cells = [["Ship", "Year"], ["Gannet", "1998"]]
+    rows = "".join("<w:tr>" + "".join(f"<w:tc>{paragraph(cell)}</w:tc>" for cell in row) + "</w:tr>" for row in cells)
+    [one] = items(read(tmp_path, docx(paragraph("Fleet") + f"<w:tbl>{rows}</w:tbl>")))
+    assert one.item.text == "Fleet\n\nShip | Year\nGannet | 1998"
+
+
+def test_deleted_text_is_gone_and_inserted_text_is_read(tmp_path: Path) -> None:
+    body = (
+        "<w:p><w:r><w:t>Sails at </w:t></w:r><w:del><w:r><w:delText>six</w:delText></w:r></w:del>"
+        "<w:ins><w:r><w:t>seven</w:t></w:r></w:ins></w:p>"
+    )
+    [one] = items(read(tmp_path, docx(body)))
+    assert one.item.text == "Sails at seven"
+
+
+def test_properties_become_name_metadata_and_time(tmp_path: Path) -> None:
+    said = core(title="Ferry minutes", creator="Ana", created="2024-03-01T10:00:00Z")
+    [one] = items(read(tmp_path, docx(paragraph("Approved."), more={"docProps/core.xml": said})))
+    assert (one.item.name, one.item.metadata["author"]) == ("Ferry minutes", "Ana")
+    assert one.item.timestamp == datetime(2024, 3, 1, 10, tzinfo=UTC)
+
+
+def test_the_date_of_a_template_is_no_time(tmp_path: Path) -> None:
+    said = core(created="2013-12-23T23:15:00Z")
+    [one] = items(read(tmp_path, docx(paragraph("Approved."), more={"docProps/core.xml": said})))
+    assert one.item.timestamp is None
+
+
+def test_a_document_is_known_by_what_is_in_it(tmp_path: Path) -> None:
+    [one] = items(read(tmp_path, docx(paragraph("Approved.")), "minutes.zip"))
+    assert (one.reader, one.item.text) == ("docx", "Approved.")
+
+
+def test_an_encrypted_document_is_said_to_be_so(tmp_path: Path) -> None:
+    found = refusal(read(tmp_path, ENCRYPTED))
+    assert "encrypted" in found.reason
+    assert "without password" in found.fix
+
+
+def test_a_cut_document_is_refused_with_a_way_out(tmp_path: Path) -> None:
+    found = refusal(read(tmp_path, docx(paragraph("Approved."))[:-200]))
+    assert ("cut off" in found.reason, "save it anew" in found.fix) == (True, True)
+
+
+def test_an_empty_document_has_nothing_to_read(tmp_path: Path) -> None:
+    assert "no text" in refusal(read(tmp_path, docx(""))).reason
+
+
+def test_entities_are_refused_before_they_expand(tmp_path: Path) -> None:
+    bomb = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]><w:document/>'
+    assert "document type" in refusal(read(tmp_path, packed({"word/document.xml": bomb}))).reason
+
+
+def test_a_member_that_expands_too_far_is_not_unpacked(tmp_path: Path) -> None:
+    body = "<w:document>" + " " * 64 * 2**20 + "</w:document>"
+    assert "expands more than" in refusal(read(tmp_path, packed({"word/document.xml": body}))).reason
+
+
+def test_a_document_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
+    data = packed({"word/document.xml": "<w:document/>", "word/media/film.avi": b"film"})
+    at = data.rindex(b"PK\x01\x02")  # the entry of the film in the directory says another size
+    grown = data[: at + 24] + struct.pack("<I", 600 * 2**20) + data[at + 28 :]
+    assert "unpacks to 600 MB" in refusal(read(tmp_path, grown)).reason
