@@ -220,10 +220,11 @@ def test_tracing_variables_are_passed_through_only_if_set(name: str) -> None:
     assert "OTEL_SERVICE_NAME" not in handed_on, "all services would have the same"
 
 
-def test_both_images_install_the_traces_extra() -> None:
+def test_both_images_install_traces_and_the_command_reads_documents() -> None:
     dockerfile = (ROOT / "deploy/Dockerfile").read_text("utf-8")
     (extras,) = re.findall(r'ARG EXTRAS="(.*)"', dockerfile)
     assert "--extra traces" in extras
+    assert "--extra documents" in extras
     assert dockerfile.count("${EXTRAS}") == 2
     assert _embedding_image() >= {_name(one) for one in MANIFEST["project"]["optional-dependencies"]["traces"]}
 

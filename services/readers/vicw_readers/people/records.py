@@ -23,7 +23,7 @@ def records_of(source: SourceFile, found: Iterable[ChatRecord], product: str, co
             case Unread(line, reason):
                 yield source.refuse(reason, line)
             case Assumed(what):
-                yield source.skip(what)
+                yield source.note(what)
 
 
 def _fields(source: SourceFile, message: ChatMessage, product: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from vicw_readers.paths import read_paths
 from vicw_readers.people.message import Assumed, ChatMessage, MessageKind
 from vicw_readers.people.whatsapp.chat import title_of, whatsapp_chat
 from vicw_readers.people.whatsapp.lines import looks_like_whatsapp
-from vicw_readers.records import Skipped, SourceItem
+from vicw_readers.records import Noted, SourceItem
 from vicw_shared.wire.ingest import Item
 
 IPHONE = """\
@@ -173,7 +173,7 @@ def test_a_chat_with_another_suffix_is_one(tmp_path: Path) -> None:
 def test_an_assumption_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "WhatsApp Chat with Ana.txt"
     path.write_text("1/2/24, 15:00 - Ana: one\n", "utf-8")
-    [note] = [one for one in read_paths([path]) if isinstance(one, Skipped)]
+    [note] = [one for one in read_paths([path]) if isinstance(one, Noted)]
     assert "which number is the day" in note.reason
 
 
