@@ -48,9 +48,9 @@ class Template(Message):
     whole: Prose = Field("{results}", description="Must have {results}, once")
     result: Prose | None = Field(
         None,
-        description="One result; must have {text}, may have {rank}, {head} (its metadata in one line), {id}, "
-        "{address} (its id, else its uid), {speaker}, {date}, {context}, {domain}, {flow}, {kind}, {name}; "
-        "null: [{rank}] {head}, then {text} below",
+        description="One result; must have {text}, may have {rank}, {head} (its metadata in one line, with the id "
+        "if no other place has it), {id}, {address} (its id, else its uid), {speaker}, {date}, "
+        "{context}, {domain}, {flow}, {kind}, {name}; null: [{rank}] {head}, then {text} below",
     )
 
     @field_validator("whole")

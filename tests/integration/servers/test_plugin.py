@@ -126,7 +126,7 @@ def test_two_workers_do_not_share_a_server_that_is_named(tmp_path: Path) -> None
 def test_an_unknown_required_server_is_an_error(tmp_path: Path) -> None:
     ended = run(tmp_path, VICW_TEST_REQUIRE="postgres")
     assert ended.returncode == pytest.ExitCode.USAGE_ERROR
-    assert "VICW_TEST_REQUIRE names postgres; there are neo4j, redis, qdrant, helm" in ended.stderr
+    assert "VICW_TEST_REQUIRE names postgres; there are neo4j, redis, qdrant, helm, mcp-inspector" in ended.stderr
 
 
 def test_a_missing_program_is_reported_like_a_missing_server(tmp_path: Path) -> None:

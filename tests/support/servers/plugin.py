@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from support.clients.mcp_inspector import INSPECTOR, McpInspector
 from support.servers.neo4j.server import NEO4J, Neo4jProcess, Neo4jServer
 from support.servers.process import ServerProcess
 from support.servers.qdrant import QDRANT, QdrantProcess, QdrantServer
@@ -23,7 +24,7 @@ _RUN = pytest.StashKey[Run]()
 _TOLD = "vicw_servers"
 _KINDS: dict[str, Kind[Any]] = {kind.name: kind for kind in (NEO4J, REDIS, QDRANT)}
 _FIXTURES = {f"{name}_server": kind for name, kind in _KINDS.items()}
-_HELM = "helm"
+_HELM, _INSPECTOR = "helm", "mcp-inspector"
 _MARKED = {*_FIXTURES, *(f"start_{name}" for name in _KINDS)}
 
 
@@ -75,6 +76,15 @@ def helm(request: pytest.FixtureRequest) -> str:
         pytest.skip(str(missing))
 
 
+@pytest.fixture(scope="session")
+def mcp_inspector(request: pytest.FixtureRequest) -> McpInspector:
+    """The public MCP inspector; no server."""
+    try:
+        return request.config.stash[_RUN].fetched(_INSPECTOR, INSPECTOR)
+    except Missing as missing:
+        pytest.skip(str(missing))
+
+
 def stood_in(config: pytest.Config, server: str, what: str) -> None:
     """Have the end of the run say what tests ran on in place of a missing server."""
     config.stash[_RUN].stood_in(server, what)
@@ -82,7 +92,7 @@ def stood_in(config: pytest.Config, server: str, what: str) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     try:
-        config.stash[_RUN] = Run(required([*_KINDS, _HELM]))
+        config.stash[_RUN] = Run(required([*_KINDS, _HELM, _INSPECTOR]))
     except ValueError as error:
         raise pytest.UsageError(str(error)) from error
     given = [kind.variable for kind in _KINDS.values() if os.environ.get(kind.variable)]

@@ -81,6 +81,10 @@ class Run:
             raise self._missing.setdefault(name, Missing(name, [("PATH", advice)]))
         return path
 
+    def fetched[R](self, name: str, source: Source[R]) -> R:
+        """Return what ``source`` fetches; raise ``Missing``."""
+        return self._find(name, [source]).running
+
     def stood_in(self, name: str, what: str) -> None:
         """Note what tests ran on in place of a missing server."""
         self._instead[name] = what

@@ -144,6 +144,7 @@ def _joint(lines: list[Line], at: int, gap: float) -> str:
     if before.size != line.size or distance < 0 or (gap and distance > gap * _PARAGRAPH_GAP):
         return "\n\n"
     near = [one for one in lines[max(0, at - 4) : at + 4] if one.left < before.right and one.right > before.left]
+    near.append(before)  # one whose turned letters have no width overlaps nothing
     edge, start = max(one.right for one in near), min(one.left for one in near)
     is_short = before.right < edge - (edge - start) * _SHORT_OF_EDGE
     return "\n" if is_short or _BULLET.match(line.text) else " "

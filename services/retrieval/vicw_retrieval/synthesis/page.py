@@ -165,7 +165,8 @@ def write_result(template: str, result: Result, zone: tzinfo = UTC, guard: Guard
         "name": result.name,
     }
     values = {name: guard(one_fact(value)) for name, value in values.items()}
-    values["head"] = _head(result, values)
+    named = not {"id", "address"}.isdisjoint(PLACE.findall(template))
+    values["head"] = _head(result, values, with_id=not named)
     text = guard(trimmed(result.text))
 
     def value(place: re.Match[str]) -> str:
@@ -196,7 +197,7 @@ def writes_speaker(template: str) -> bool:
     return not {"head", "speaker"}.isdisjoint(PLACE.findall(template))
 
 
-def _head(result: Result, values: Mapping[str, str]) -> str:
+def _head(result: Result, values: Mapping[str, str], *, with_id: bool) -> str:
     """Return the known facts of a result in one line, without repeats but a speaker with the context's name."""
     # The speaker's name, or the beginning of the text, says nothing.
     says_nothing = result.name == result.speaker or result.text.lstrip().startswith(result.name.rstrip(ELLIPSIS))
@@ -205,6 +206,6 @@ def _head(result: Result, values: Mapping[str, str]) -> str:
         *dict.fromkeys(place),
         values["speaker"],
         values["date"],
-        f"id {values['id']}" if result.id or result.source else "",
+        f"id {values['id']}" if with_id and (result.id or result.source) else "",
     )
     return " · ".join(fact for fact in facts if fact)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.documents.pdf import PICTURE, Text, pdf
+from vicw_readers.documents.pdf_layout import Line, paragraphs
 from vicw_readers.intake.source_file import ImportOptions
 from vicw_readers.paths import read_paths
 from vicw_readers.records import Record, Refused, SourceItem
@@ -129,3 +130,10 @@ def test_blank_pages_have_nothing_to_read(tmp_path: Path, pages: list[list[Text]
     [refusal] = read(tmp_path, pdf(pages))
     assert isinstance(refusal, Refused)
     assert "blank" in refusal.reason
+
+
+def test_lines_without_width_are_read() -> None:
+    assert paragraphs([Line("Turned", 9, 50, 50, 90, 90), Line("letters", 9, 60, 60, 80, 80)]).split() == [
+        "Turned",
+        "letters",
+    ]

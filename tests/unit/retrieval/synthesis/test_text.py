@@ -201,3 +201,10 @@ async def test_budgets_and_templates_over_the_limits_name_their_field(
     with pytest.raises(InvalidInputError) as refused:
         await memory.retrieve("x", **fields)
     assert [problem.field for problem in refused.value.problems] == [field]
+
+
+async def test_an_id_that_a_template_writes_is_not_in_the_head_again(memory: Memory) -> None:
+    await memory.ingest({"id": "a", "text": "The caravan left at dawn."}, context="Ana")
+    answer = await memory.retrieve("caravan", template={"result": "{head} · {address}\n{text}"})
+    assert answer.text.splitlines()[0].count(" a") == 1
+    assert answer.text.splitlines()[0].endswith(" · a")
