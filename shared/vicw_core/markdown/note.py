@@ -33,10 +33,10 @@ class Note:
     written: date | datetime | None = None
 
     def written_at(self, zone: tzinfo) -> datetime | None:
-        """Return when it was written, in ``zone`` if it names none; a day begins at midnight. None if unknown."""
+        """Return when it was written, in ``zone`` if it names none; a day alone is its noon. None if unknown."""
         if self.written is None:
             return None
-        moment = self.written if isinstance(self.written, datetime) else datetime.combine(self.written, time())
+        moment = self.written if isinstance(self.written, datetime) else datetime.combine(self.written, time(12))
         return moment if moment.tzinfo else moment.replace(tzinfo=zone)
 
     def tags_of(self, part: str) -> tuple[str, ...]:

@@ -133,8 +133,9 @@ def default_subtype(item: Item, now: datetime) -> str:
 
 
 def _is_event(item: Item, flow_id: str | None, commit: Commit | None, own: datetime | None) -> bool:
-    is_event = item.speaker is not None or item.timestamp is not None or flow_id is not None or commit is not None
-    return is_event or (own is not None and item.page is None)  # a page of a day stays a page
+    # A page of a day stays a page, whether it names the day itself or is called after it.
+    has_time = (item.timestamp is not None or own is not None) and item.page is None
+    return has_time or item.speaker is not None or flow_id is not None or commit is not None
 
 
 def _plain_subtype(item: Item, commit: Commit | None, *, is_event: bool) -> str:

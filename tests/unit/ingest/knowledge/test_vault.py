@@ -74,6 +74,6 @@ async def test_a_page_keeps_properties_tags_and_time_and_its_name_as_it_is(memor
     }
     weir = items["Weir.md"]
     assert (weir.tags, weir.metadata["state"]) == (("area/river", "area", "built"), "dry")
-    assert items["2025-03-05.md"].timestamp == datetime(2025, 3, 5, tzinfo=UTC)
+    assert items["2025-03-05.md"].timestamp == datetime(2025, 3, 5, 12, tzinfo=UTC)
     assert (items["ADR-7 iPhone.md"].name, items["2025-03-05.md"].name) == ("ADR-7 iPhone", "2025-03-05")
     assert "secret" not in (await memory.retrieve("How high is the weir?")).text

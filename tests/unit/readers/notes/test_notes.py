@@ -63,8 +63,8 @@ def test_properties_and_tags_of_a_note_and_of_its_lines_are_kept(tmp_path: Path)
 @pytest.mark.parametrize(
     ("name", "front", "time"),
     [
-        ("2025-03-05.md", "", datetime(2025, 3, 5, tzinfo=UTC)),
-        ("journals/2025_03_05.md", "", datetime(2025, 3, 5, tzinfo=UTC)),
+        ("2025-03-05.md", "", datetime(2025, 3, 5, 12, tzinfo=UTC)),
+        ("journals/2025_03_05.md", "", datetime(2025, 3, 5, 12, tzinfo=UTC)),
         ("2025-03-05 Pier.md", "created: 2024-12-24T18:00", datetime(2024, 12, 24, 18, tzinfo=UTC)),
         ("Pier.md", "date: 2025-03-05 08:30:00+02:00", datetime(2025, 3, 5, 6, 30, tzinfo=UTC)),
         ("2025-03-55.md", "", None),
@@ -76,10 +76,10 @@ def test_a_note_has_the_time_it_says(tmp_path: Path, name: str, front: str, time
     assert note.timestamp == time
 
 
-def test_a_day_begins_at_midnight_of_the_users_zone(tmp_path: Path) -> None:
+def test_a_day_alone_is_its_noon_in_the_users_zone(tmp_path: Path) -> None:
     options = ImportOptions(timezone=timezone(timedelta(hours=2)))
     (note,) = items(tmp_path, {"2025-03-05.md": "The pier is shut.\n"}, options).values()
-    assert note.timestamp == datetime(2025, 3, 4, 22, tzinfo=UTC)
+    assert note.timestamp == datetime(2025, 3, 5, 10, tzinfo=UTC)
 
 
 def test_front_matter_that_is_no_yaml_is_read_and_noted(tmp_path: Path) -> None:
