@@ -77,7 +77,7 @@ class ResultFeedback(Message):
     )
 
 
-class ItemFeedback(Feedback):
+class ListedFeedback(Feedback):
     """What was said of an item: the numbers, and the latest verdicts with their questions."""
 
     at: Timestamp = Field(description="When it was said last")
@@ -87,5 +87,5 @@ class ItemFeedback(Feedback):
 class FeedbackPage(Message):
     """Items of which something was said, the latest first. ``next`` is the ``after`` of the next page."""
 
-    items: tuple[ItemFeedback, ...]
+    items: tuple[ListedFeedback, ...]
     next: str | None = Field(description="Where the next page begins; null: this is the last")

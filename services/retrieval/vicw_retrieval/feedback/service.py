@@ -95,10 +95,10 @@ def _is_asked_for(step: MaintenanceStep, query: FeedbackQuery) -> bool:
     return query.context in {None, step.context} and (query.verdict is None or counts[query.verdict] > 0)
 
 
-def _listed(step: MaintenanceStep) -> wire.ItemFeedback:
+def _listed(step: MaintenanceStep) -> wire.ListedFeedback:
     said = ItemFeedback.of(step)
     shown = _shown(said, questions=True)
-    return wire.ItemFeedback(uid=step.subject, context=step.context, at=step.at, **shown.model_dump())
+    return wire.ListedFeedback(uid=step.subject, context=step.context, at=step.at, **shown.model_dump())
 
 
 async def feedback_on(log: SleepLog | None, items: Sequence[str], *, questions: bool) -> dict[str, ResultFeedback]:
