@@ -61,7 +61,11 @@ class HookEvent(BaseModel):
     cwd: RawText | None = Field(None, description="The folder that the agent works in")
     transcript_path: RawText | None = None
     prompt: RawText | None = Field(None, description="Of UserPromptSubmit")
-    source: RawText | None = Field(None, description="Of SessionStart: startup, resume, clear or compact")
+    source: RawText | None = Field(
+        None,
+        description="Of SessionStart: startup, resume, clear, compact or fork. Of UserPromptSubmit: who wrote the "
+        "prompt: user, sdk, or what no user wrote (system, loop_wakeup, schedule_wakeup, poll_event)",
+    )
 
 
 class HookContext(Message):

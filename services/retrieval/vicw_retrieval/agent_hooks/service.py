@@ -29,6 +29,9 @@ from vicw_retrieval.ports import RetrievalPorts
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.settings import HookSettings
 
+_NOT_A_USER = frozenset({"system", "loop_wakeup", "schedule_wakeup", "poll_event"})
+"""Who writes prompts of Claude Code beside its user: they ask nothing that a memory could answer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sender:
@@ -75,7 +78,8 @@ async def handle_event(
         session.is_compacted |= event.source == "compact"
         return _output(name, await brief(place, session, ports.retrieval, ports.settings))
     if name == "UserPromptSubmit":
-        return _output(name, await recall(event.prompt or "", place, session, ports.retrieval, ports.settings))
+        prompt = "" if event.source in _NOT_A_USER else event.prompt or ""
+        return _output(name, await recall(prompt, place, session, ports.retrieval, ports.settings))
     if name not in OFFLOADING or event.transcript_path is None:
         return HookOutput()
     writer, offloaded = sender.writer(), Offloaded(is_open=False)

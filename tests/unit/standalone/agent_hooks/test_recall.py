@@ -36,6 +36,13 @@ async def test_a_session_begins_with_the_latest_and_is_shown_nothing_twice(alpha
     assert await alpha.recalled("UserPromptSubmit", "s4", prompt="Where does our deploy key live?") != ""
 
 
+async def test_a_prompt_that_no_user_wrote_recalls_nothing(alpha: Hooks, home: Path) -> None:
+    await offloaded(alpha, home)
+    prompt = "Where does our deploy key live?"
+    assert await alpha.recalled("UserPromptSubmit", "s2", prompt=prompt, source="schedule_wakeup") == ""
+    assert await alpha.recalled("UserPromptSubmit", "s2", prompt=prompt, source="user") != ""
+
+
 async def test_what_is_not_relevant_is_not_shown(alpha: Hooks, home: Path) -> None:
     await offloaded(alpha, home)
     assert await alpha.send("UserPromptSubmit", "s2", prompt="Paint a watercolour giraffe.") == {}
