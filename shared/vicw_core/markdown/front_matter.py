@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from itertools import islice
 from typing import Any
 
 from vicw_shared.text import lines_of, visible
@@ -21,6 +22,7 @@ _MAX_LINES = 500
 _MAX_CHARS = 20_000
 _MAX_VALUES = 64
 _MAX_VALUE_CHARS = 200
+_MAX_DEPTH = 3
 _DATES = ("date", "created", "created_at", "date created", "created time", "pubdate")
 """Properties that say when a page was written, the first that is there."""
 _NAMED = {"title", "id", "aliases", "alias", "tags", "tag", "keywords"}
@@ -116,7 +118,7 @@ def _front_matter(lines: int, values: dict[str, Any], problems: list[str]) -> Fr
         description=next(_texts(values.get("description", values.get("summary"))), None),
         aliases=tuple(dict.fromkeys(aliases))[:_MAX_VALUES],
         tags=tuple(dict.fromkeys(tag for text in _split(tags) if (tag := text.lstrip("#").strip())))[:_MAX_VALUES],
-        properties=dict(list(_properties(values))[:_MAX_VALUES]),
+        properties=dict(islice(_properties(values), _MAX_VALUES)),
         time=next(filter(None, (as_time(values.get(key)) for key in _DATES)), None),
         problems=tuple(problems),
     )
@@ -136,16 +138,21 @@ def as_time(value: object) -> date | datetime | None:
     return None
 
 
-def _properties(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Property]]:
-    """Yield all values but those with a place of their own; what is nested by its path, ``author.name``."""
+def _properties(values: dict[str, Any], prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Property]]:
+    """Yield all values but those with a place of their own; what is nested by its path, ``author.name``.
+
+    Not deeper than a few levels: an anchor of YAML may lead back to what it is in.
+    """
+    if depth > _MAX_DEPTH:
+        return
     for name, value in values.items():
         key = f"{prefix}{name}"[:_MAX_VALUE_CHARS]
         if key in _NAMED or not visible(key):
             continue
         if isinstance(value, dict):
-            yield from _properties({str(inner): each for inner, each in value.items()}, f"{key}.")
+            yield from _properties({str(inner): each for inner, each in value.items()}, f"{key}.", depth + 1)
         elif isinstance(value, list):
-            yield key, list(_texts(value))[:_MAX_VALUES]
+            yield key, list(islice(_texts(value), _MAX_VALUES))
         elif isinstance(value, bool | int | float):
             yield key, value if abs(value) < 2**53 else str(value)
         elif text := next(_texts(value), None):

@@ -108,12 +108,12 @@ class Gate(ABC):
             if right is not None:
                 caller.require(right)
         except (UnauthorizedError, ForbiddenError) as error:
-            self._challenge(request, error)
+            self._challenge(request, error, None if owner else right)
             raise
         return caller
 
     def _challenge(  # noqa: B027 - a gate may have nothing to add
-        self, request: Request, error: UnauthorizedError | ForbiddenError
+        self, request: Request, error: UnauthorizedError | ForbiddenError, right: Right | None
     ) -> None:
         """Say in a refusal how to be admitted, if there is more to say than that a key is needed."""
 
@@ -245,6 +245,9 @@ class KeyGate(Gate):
         if parts is None and self._tokens is not None:
             try:
                 return await self._tokens.caller(token)
+            except ForbiddenError:
+                REFUSED.labels("right").inc()
+                raise
             except BadTokenError as error:
                 raise self._refused("token", str(error)) from error
         if parts is None:
@@ -254,10 +257,12 @@ class KeyGate(Gate):
             raise self._refused("unknown", "This key is not known, or was revoked")
         return Caller(key.tenant, key.rights, key=key.id)
 
-    def _challenge(self, request: Request, error: UnauthorizedError | ForbiddenError) -> None:
+    def _challenge(self, request: Request, error: UnauthorizedError | ForbiddenError, right: Right | None) -> None:
         if self._tokens is None:
             return
         _, _, token = request.headers.get(HEADER, "").partition(" ")
         if isinstance(error, ForbiddenError) and (not token or split_token(token.strip()) is not None):
             return  # more scopes are no cure for a key without a right
-        error.challenge = challenge(request, self._tokens.settings, error)
+        if isinstance(error, ForbiddenError) and right is None:
+            return  # nor for what the owner alone may do
+        error.challenge = challenge(request, self._tokens.settings, error, right)

@@ -82,7 +82,7 @@ class IssuerKeys:
 
     async def probe(self) -> None:
         """Raise UnavailableError if the issuer does not answer, with the reason."""
-        if not self._keys and (fetching := self._fetch()) is not None:
+        if (not self._keys or self._failure is not None) and (fetching := self._fetch()) is not None:
             await asyncio.shield(fetching)
         if self._failure is not None:
             raise UnavailableError("issuer", self._failure)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import jwt
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from jwt.types import Options
 
@@ -18,7 +19,7 @@ ALGORITHMS = _OF_RSA | frozenset(_OF_CURVE.values())
 """What may sign a token: nothing with a shared secret, which a public key could be taken for, and not ``none``."""
 _MIN_RSA_BITS = 2048
 _OPTIONS: Options = {"require": ["exp", "iss", "aud", "sub"], "enforce_minimum_key_length": True}
-_UNREADABLE = (jwt.PyJWTError, ValueError, TypeError, ArithmeticError, RecursionError)
+_UNREADABLE = (jwt.PyJWTError, UnsupportedAlgorithm, ValueError, TypeError, ArithmeticError, RecursionError)
 """What the library raises for tokens and keys that are none: ``Infinity`` as a time, brackets without end, …"""
 
 

@@ -47,15 +47,18 @@ def add_metadata(app: FastAPI, settings: OidcSettings) -> None:
         app.router.routes.append(Route(path, get_metadata, methods=["GET"], include_in_schema=False))
 
 
-def challenge(request: Request, settings: OidcSettings, error: Exception) -> str:
-    """Return the header ``WWW-Authenticate`` of a refusal, which names the metadata (RFC 6750, RFC 9728)."""
+def challenge(request: Request, settings: OidcSettings, error: Exception, right: Right | None) -> str:
+    """Return the header ``WWW-Authenticate`` of a refusal, which names the metadata (RFC 6750, RFC 9728).
+
+    Its scopes are those of the ``right`` that was missing, else those that an agent needs.
+    """
     path = request.scope["path"] if _MCP.fullmatch(request.scope["path"]) else ""
     base = _base(request, settings)
-    scopes = _scopes(settings, _OF_AGENTS)
+    scopes, problem = _scopes(settings, _OF_AGENTS), ""
     if isinstance(error, ForbiddenError):
-        problem = "insufficient_scope"
-    else:
-        problem = "invalid_token" if "authorization" in request.headers else ""
+        problem, scopes = "insufficient_scope", _scopes(settings, (right,)) if right is not None else scopes
+    elif "authorization" in request.headers:
+        problem = "invalid_token"
     values = {
         "error": problem,
         "scope": " ".join(scopes),

@@ -13,9 +13,12 @@ from vicw_runtime.oidc.model import BadTokenError
 from vicw_shared.errors import ForbiddenError
 from vicw_shared.model.keys import Right, tenant_flaw
 from vicw_shared.settings import OidcSettings
+from vicw_shared.text import flaw
 
 _MOST_CHARS = 16_384
 _SHOWN = 200
+_SUBJECT_CHARS = 255
+"""The limit of OpenID Connect Core 1.0, section 2."""
 
 
 class TokenVerifier:
@@ -27,6 +30,7 @@ class TokenVerifier:
         self._issuer = settings.issuer
         self._tenant = tenant
         self._keys = IssuerKeys(settings, limits)
+        self._is_loaded = False
 
     @classmethod
     def of(cls, settings: OidcSettings, tenant: str) -> TokenVerifier | None:
@@ -41,7 +45,9 @@ class TokenVerifier:
         """
         if len(token) > _MOST_CHARS:
             raise BadTokenError(f"The token has more than {_MOST_CHARS} characters")
-        await in_thread(import_module, "jwt")  # the first takes a while
+        if not self._is_loaded:  # in a thread: it takes a while
+            await in_thread(import_module, "vicw_runtime.oidc.jwt_signature")
+            self._is_loaded = True
         from vicw_runtime.oidc.jwt_signature import signing_key, verified_claims
 
         wanted = signing_key(token)
@@ -55,7 +61,10 @@ class TokenVerifier:
             audiences=self.settings.audiences,
             leeway=self.settings.leeway_seconds,
         )
-        return Caller(self._tenant_of(claims), self._rights_of(claims), key=f"oidc:{claims['sub']}", by_token=True)
+        subject = claims["sub"]
+        if not subject or len(subject) > _SUBJECT_CHARS or flaw(subject):
+            raise BadTokenError("The token's `sub` is empty, too long, or no text")
+        return Caller(self._tenant_of(claims), self._rights_of(claims), key=f"oidc:{subject}", by_token=True)
 
     async def probe(self) -> None:
         """Raise UnavailableError if the issuer did not answer when it was last asked."""

@@ -93,10 +93,12 @@ class OidcSettings(BaseSettings):
 
     @field_validator("tenants")
     @classmethod
-    def _are_tenants(cls, tenants: str) -> str:
+    def _are_tenants(cls, tenants: str, info: ValidationInfo) -> str:
         for _, name in _pairs(tenants):
             if problem := tenant_flaw(name):
                 raise _flaw(f"should be names of tenants, and {name!r} {problem}")
+        if _listed(tenants) and info.data.get("tenant_claim") is None:
+            raise _flaw("needs VICW_OIDC_TENANT_CLAIM: without it all tokens belong to VICW_TENANT")
         return tenants
 
     @field_validator("scopes")

@@ -50,6 +50,11 @@ def said(item: str, verdict: str = "useful", query: str = QUESTION, user: str | 
     return {"context": "home", "item": item, "verdict": verdict, "query": query, "viewer": viewer}
 
 
+def ports_of(side: Side) -> RetrievalPorts:
+    limits, settings, log = LimitSettings(), RetrievalSettings(), side.graph.log
+    return RetrievalPorts(side.graph, side.vectors, side.embedder, "", limits, settings, CircuitBreaker(), log=log)
+
+
 async def shown(side: Side, **fields: Any) -> dict[str, ResultFeedback]:
     answer = await side.retrieve({"query": QUESTION, "limit": 20, "explain": True, **fields}, "t")
     assert answer.explain is not None
@@ -91,19 +96,9 @@ async def test_verdicts_are_counted_once_and_shown_where_they_are_explained(side
 async def test_what_was_said_is_listed_by_the_page(side: Side, uids: dict[str, str]) -> None:
     for item, verdict in (("pot", "useful"), ("hook", "wrong"), ("safe", "wrong"), ("pot", "wrong")):
         await side.feedback(said(item, verdict, f"{verdict} {item}?"), "t")
-    ports = RetrievalPorts(
-        side.graph,
-        side.vectors,
-        side.embedder,
-        "",
-        LimitSettings(),
-        RetrievalSettings(),
-        CircuitBreaker(),
-        log=side.graph.log,
-    )
 
     async def listed(tenant: str = "t", **query: Any) -> FeedbackPage:
-        return await list_feedback(FeedbackQuery(**query), tenant, ports)
+        return await list_feedback(FeedbackQuery(**query), tenant, ports_of(side))
 
     first = await listed(limit=2)
     assert [(one.uid, one.useful, one.wrong) for one in first.items] == [(uids["pot"], 1, 1), (uids["safe"], 0, 1)]
@@ -182,3 +177,10 @@ async def test_it_goes_with_the_item_and_with_who_said_it(side: Side, uids: dict
     await erase(side, await choose_user(side.graph, "t", "ana", None))
     hook = (await shown(side))["hook"]
     assert (hook.useful, hook.wrong) == (0, 1), "Ana's verdict has gone, Ben's has not"
+
+
+async def test_an_item_that_nobody_judges_any_more_is_not_listed(side: Side, uids: dict[str, str]) -> None:
+    await side.feedback(said("door", "wrong", "Is the door red?", user="ben"), "t")
+    assert [one.uid for one in (await list_feedback(FeedbackQuery(), "t", ports_of(side))).items] == [uids["door"]]
+    await erase(side, await choose_user(side.graph, "t", "ben", None))
+    assert (await list_feedback(FeedbackQuery(), "t", ports_of(side))).items == ()

@@ -75,7 +75,7 @@ async def test_the_api_takes_tokens_beside_keys(url: str, issuer: TokenIssuer, m
             "/ingest", json=stored, headers=bearer(issuer.token(org="acme", scope="vicw:retrieve"))
         )
         assert (no_scope.status_code, "`ingest`" in no_scope.json()["detail"]) == (403, True)
-        assert 'error="insufficient_scope"' in no_scope.headers["www-authenticate"]
+        assert 'error="insufficient_scope", scope="vicw:ingest"' in no_scope.headers["www-authenticate"]
         no_right = await http.post("/ingest", json=stored, headers=bearer(secret))
         assert (no_right.status_code, "www-authenticate" in no_right.headers) == (403, False)
         assert (await http.post("/ingest", json=stored, headers=bearer(issuer.token(org="acme")))).is_success

@@ -14,6 +14,8 @@ from vicw_readers.plain.text import sections as pieces_of
 from vicw_readers.records import NothingToReadError, Record, UnreadableFileError, bounded_id, bounded_name
 from vicw_shared.text import visible
 
+_FIRST_YEAR = 1000
+"""Programs write a year before it for "unknown"."""
 _TEMPLATE_DATES = {"2013-12-23T23:15:00Z", "2013-01-27T09:14:16Z"}
 """When the templates of python-docx and python-pptx were made, which their documents go on saying."""
 
@@ -91,5 +93,7 @@ def moment(written: str, source: SourceFile) -> datetime | None:
     try:
         found = datetime.fromisoformat(written.strip())
     except ValueError:
+        return None
+    if found.year < _FIRST_YEAR:
         return None
     return found if found.tzinfo else found.replace(tzinfo=source.options.timezone)

@@ -11,8 +11,13 @@ from vicw_readers.intake.file_start import FileStart
 from vicw_readers.intake.source_file import SourceFile
 from vicw_readers.records import Record
 
-_START = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,4000}?-->\s*)*<(?:!doctype\s+html|html)[\s>]", re.I | re.S)
+_START = re.compile(
+    # Possessive: what is no page must not be tried in all ways to part its comments.
+    rb"\s*+(?:<\?xml[^>]*>\s*+)?(?:<!--(?:(?!-->).){0,4000}-->\s*+)*+<(?:!doctype\s+html|html)[\s>]",
+    re.IGNORECASE | re.DOTALL,
+)
 _SUFFIXES = {".html", ".htm", ".xhtml"}
+_PLAIN = {*_SUFFIXES, "", ".txt"}
 
 
 class WebPageReader:
@@ -28,7 +33,8 @@ class WebPageReader:
     def recognises(self, start: FileStart) -> bool:
         """Return whether it begins as a page, or is called one and has tags."""
         head = start.head.removeprefix(codecs.BOM_UTF8)
-        return bool(_START.match(head)) or (start.suffix in _SUFFIXES and start.text is not None and "<" in start.text)
+        begins = start.suffix in _PLAIN and _START.match(head) is not None  # a template of PHP or Vue is code
+        return begins or (start.suffix in _SUFFIXES and start.text is not None and "<" in start.text)
 
     def read(self, source: SourceFile) -> Iterator[Record]:
         """Yield the sections of a page."""

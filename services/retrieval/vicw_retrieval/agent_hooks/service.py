@@ -26,6 +26,7 @@ from vicw_retrieval.agent_hooks.recall import Recalled, brief, recall
 from vicw_retrieval.agent_hooks.sessions import Session, Sessions
 from vicw_retrieval.agent_hooks.turns import offload
 from vicw_retrieval.ports import RetrievalPorts
+from vicw_retrieval.request.stages import name_sizes, require_within_limits
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.settings import HookSettings
 
@@ -73,7 +74,7 @@ async def handle_event(
         return HookOutput()
     own = files.context_of(event.cwd) if files is not None and event.cwd and not context else ""
     place = SessionPlace(sender.tenant, _required(context or own), event.session_id)
-    session = ports.sessions.of(place)
+    session = _session(place, ports)
     if name == "SessionStart":
         session.is_compacted |= event.source == "compact"
         return _output(name, await brief(place, session, ports.retrieval, ports.settings))
@@ -96,7 +97,7 @@ async def handle_event(
 async def handle_session_event(event: SessionEvent, sender: Sender, ports: HookPorts) -> SessionAnswer:
     """Do what an event of any agent asks for. Raises ForbiddenError for turns of a key that may not store."""
     place = SessionPlace(sender.tenant, event.context, event.session)
-    session = ports.sessions.of(place)
+    session = _session(place, ports)
     if event.event == "start":
         return _answer(await brief(place, session, ports.retrieval, ports.settings))
     if event.event == "prompt":
@@ -112,6 +113,13 @@ async def handle_session_event(event: SessionEvent, sender: Sender, ports: HookP
         offloaded = await offload(said, event.source, place, sender.writer(), chars)
     session.is_compacted |= event.event == "compact"
     return SessionAnswer(stored=offloaded.stored, problem=offloaded.problem)
+
+
+def _session(place: SessionPlace, ports: HookPorts) -> Session:
+    """Return what is known of a session. Raises InvalidInputError for names over the limit: they are kept."""
+    names = {"context": place.context, "session": place.session}
+    require_within_limits(name_sizes(names, {}, None, ports.retrieval().limits))
+    return ports.sessions.of(place)
 
 
 def _required(context: str) -> str:

@@ -92,7 +92,8 @@ async def list_feedback(query: FeedbackQuery, tenant: str, ports: RetrievalPorts
 def _is_asked_for(step: MaintenanceStep, query: FeedbackQuery) -> bool:
     said = ItemFeedback.of(step)
     counts = {Verdict.USEFUL: said.useful, Verdict.WRONG: said.wrong}
-    return query.context in {None, step.context} and (query.verdict is None or counts[query.verdict] > 0)
+    asked = said.useful + said.wrong if query.verdict is None else counts[query.verdict]
+    return query.context in {None, step.context} and asked > 0  # an erasure may have left none
 
 
 def _listed(step: MaintenanceStep) -> wire.ListedFeedback:

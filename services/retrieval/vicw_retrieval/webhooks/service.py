@@ -60,16 +60,17 @@ async def make_webhook(ports: WebhookPorts, tenant: str, request: NewWebhook, ke
         mark=at,
         held_until=at,
     )
-    await ports.store.put(hook)
     await _record(ports, tenant, ChangeKind.MAKE_WEBHOOK, key)
+    await ports.store.put(hook)
     return hook
 
 
 async def remove_webhook(ports: WebhookPorts, tenant: str, hook_id: str, key: str | None = None) -> None:
     """Remove a webhook with its messages, as ``key``. Raises MissingRecordError."""
+    await _hook(ports, tenant, hook_id)
+    await _record(ports, tenant, ChangeKind.REMOVE_WEBHOOK, key)
     if not await ports.store.remove(tenant, hook_id):
         raise _missing()
-    await _record(ports, tenant, ChangeKind.REMOVE_WEBHOOK, key)
 
 
 async def rotate_secret(
@@ -84,8 +85,9 @@ async def rotate_secret(
     def rotated(hook: Webhook) -> Webhook:
         return replace(hook, secret=new_secret(), old_secret=hook.secret, old_until=until)
 
-    _, hook = await _change(ports, tenant, hook_id, rotated)
+    await _hook(ports, tenant, hook_id)
     await _record(ports, tenant, ChangeKind.ROTATE_WEBHOOK, key)
+    _, hook = await _change(ports, tenant, hook_id, rotated)
     return hook
 
 
@@ -117,6 +119,7 @@ async def replay(ports: WebhookPorts, tenant: str, hook_id: str, messages: tuple
 
 
 async def _record(ports: WebhookPorts, tenant: str, kind: ChangeKind, key: str | None) -> None:
+    """Record a change before it is made: were this to fail after it, a secret would be in use that nobody was told."""
     at = now()
     await ports.graph.write(tenant, "", lambda transaction: record_change(transaction, tenant, kind, 1, key=key, at=at))
 

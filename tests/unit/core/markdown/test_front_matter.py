@@ -42,6 +42,16 @@ def test_broken_front_matter_is_read_key_by_key() -> None:
     assert front_matter("---\ntitle:\tA\ntags:\n\t- x\n\t- '#y'\n---\nBody") == FrontMatter(6, "A", tags=("x", "y"))
 
 
+@pytest.mark.timeout(20)
+def test_anchors_of_yaml_that_lead_into_themselves_end() -> None:
+    assert front_matter("---\na: &a {b: *a, c: 1}\n---\nBody").properties == {"a.c": 1, "a.b.c": 1, "a.b.b.c": 1}
+    wide = "".join(
+        f"{name}: &{name} {{x: *{below}, y: *{below}}}\n"
+        for below, name in zip("abcdefghijkl", "bcdefghijklm", strict=True)
+    )
+    assert len(front_matter(f"---\na: &a {{v: 1}}\n{wide}---\nBody").properties) <= 64
+
+
 def test_a_key_that_comes_twice_keeps_both_values_and_is_said() -> None:
     front = front_matter("---\ntags: a\ntags: [b]\nstatus: open\n---\nBody")
     assert (front.tags, front.properties) == (("a", "b"), {"status": "open"})

@@ -119,3 +119,16 @@ def test_time_is_linear_in_the_text(hostile: str) -> None:
     before = time.process_time()
     readable_text(hostile + "<p>end")
     assert time.process_time() - before < 8
+
+
+def test_a_template_of_a_program_is_code(tmp_path: Path) -> None:
+    (record,) = read(tmp_path, "<!doctype html>\n<p><?php echo $toll; ?></p>\n", "toll.php")
+    assert isinstance(record, SourceItem)
+    assert record.reader != "html"
+
+
+@pytest.mark.timeout(10)
+def test_many_comments_before_what_is_no_page_are_looked_at_once(tmp_path: Path) -> None:
+    text = "<!-- licence -->\n" * 60 + "<config/>\n"
+    assert items(read(tmp_path, text, "config"))[0].reader != "html"
+    assert items(read(tmp_path, text + "<html><body><p>Open.</p></body></html>"))[0].reader == "html"

@@ -85,6 +85,10 @@ def test_the_date_of_a_template_is_no_time(tmp_path: Path) -> None:
     said = core(created="2013-12-23T23:15:00Z")
     [one] = items(read(tmp_path, docx(paragraph("Approved."), more={"docProps/core.xml": said})))
     assert one.item.timestamp is None
+    said = core(created="0101-01-01T00:00:00Z")
+    (unknown,) = read(tmp_path, docx(paragraph("Text."), more={"docProps/core.xml": said}))
+    assert isinstance(unknown, SourceItem)
+    assert unknown.item.timestamp is None, "a year that programs write for unknown"
 
 
 def test_a_document_is_known_by_what_is_in_it(tmp_path: Path) -> None:

@@ -27,7 +27,13 @@ from vicw_retrieval.webhooks.sender import MOST_DEAD, RETRIES, WebhookSender
 from vicw_retrieval.webhooks.service import WebhookPorts
 from vicw_runtime.webhooks.http_receiver import HttpWebhookReceiver
 from vicw_shared.clock import now
-from vicw_shared.errors import InvalidInputError, LimitExceededError, MissingRecordError, StateConflictError
+from vicw_shared.errors import (
+    InvalidInputError,
+    LimitExceededError,
+    MissingRecordError,
+    StateConflictError,
+    StorageFullError,
+)
 from vicw_shared.model.webhooks import Webhook, WebhookMessage
 from vicw_shared.settings import WebhookSettings
 from vicw_shared.wire.webhooks import NewWebhook
@@ -320,6 +326,24 @@ async def test_a_hook_is_refused_while_they_are_off_and_beyond_the_limit(
     await service.remove_webhook(ports(memory), memory.tenant, hooks[0].id)
     await made(memory, receiver.url)
     assert hooks[0].secret not in repr(hooks[0])
+
+
+async def test_what_cannot_be_recorded_is_not_changed(memory: Memory, receiver: WebhookReceiver) -> None:
+    hook = await made(memory, receiver.url)
+
+    async def no_room(*_: object) -> None:
+        raise StorageFullError("no room")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memory.standalone.graph, "write", no_room)
+        for change in (
+            service.make_webhook(ports(memory), memory.tenant, NewWebhook(url=receiver.url)),
+            service.rotate_secret(ports(memory), memory.tenant, hook.id, timedelta(hours=1)),
+            service.remove_webhook(ports(memory), memory.tenant, hook.id),
+        ):
+            with pytest.raises(StorageFullError):
+                await change
+    assert [one.secret for one in await memory.standalone.graph.webhooks.of_tenant(memory.tenant)] == [hook.secret]
 
 
 async def test_an_erasure_drops_what_waits_and_the_rest_is_told_anew(memory: Memory, receiver: WebhookReceiver) -> None:

@@ -142,6 +142,18 @@ async def test_keys_are_fetched_over_https_alone(issuer: TokenIssuer, jwks_uri: 
             await verifier.probe()
 
 
+async def test_an_issuer_that_answers_again_is_ready_without_a_token(issuer: TokenIssuer) -> None:
+    async with verifier_of(issuer, IssuerLimits(again_seconds=0), keys_seconds=0.2) as verifier:
+        await verifier.caller(issuer.token())
+        issuer.status = 500
+        await asyncio.sleep(0.3)
+        await verifier.caller(issuer.token())  # by the keys that are known
+        with pytest.raises(UnavailableError, match="status 500"):
+            await verifier.probe()
+        issuer.status = 200
+        await verifier.probe()
+
+
 async def test_an_issuer_that_fails_is_named_with_the_reason(issuer: TokenIssuer) -> None:
     issuer.status = 302
     async with verifier_of(issuer) as verifier:

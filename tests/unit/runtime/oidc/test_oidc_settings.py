@@ -21,6 +21,7 @@ from vicw_shared.settings.variables import named_by_variable
         ({"ISSUER": "https://login.example.org", "AUDIENCE": " , "}, "VICW_OIDC_AUDIENCE"),
         ({"JWKS_URL": "ftp://login.example.org/keys"}, "VICW_OIDC_JWKS_URL"),
         ({"TENANTS": "a=b\x1b"}, "VICW_OIDC_TENANTS .* control character"),
+        ({"TENANTS": "acme, globex"}, "VICW_OIDC_TENANTS .* needs VICW_OIDC_TENANT_CLAIM"),
         ({"SCOPES": "memory"}, "should be pairs SCOPE=RIGHT .* unlike memory=memory"),
         ({"SCOPES": "memory=root"}, "of the rights ingest, retrieve, erase, audit, admin, unlike memory=root"),
         ({"LEEWAY_SECONDS": "301"}, "VICW_OIDC_LEEWAY_SECONDS"),

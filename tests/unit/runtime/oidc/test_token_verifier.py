@@ -78,6 +78,8 @@ async def test_admin_is_given_only_if_a_setting_maps_it(issuer: TokenIssuer) -> 
         ({"iss": "https://evil.example.org"}, "another issuer"),
         ({"iss": None}, "no `iss`"),
         ({"sub": None}, "no `sub`"),
+        ({"sub": ""}, "`sub` is empty, too long"),
+        ({"sub": "a" * 256}, "too long"),
     ],
 )
 async def test_a_token_with_a_wrong_claim_is_refused_by_name(

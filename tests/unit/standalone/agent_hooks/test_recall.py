@@ -110,6 +110,13 @@ async def test_an_unknown_event_does_nothing_and_a_missing_project_is_named(alph
     assert named.json() == {}
 
 
+@pytest.mark.parametrize("field", ["session", "context"])
+async def test_a_name_over_the_limit_is_refused_and_not_kept(http: httpx.AsyncClient, field: str) -> None:
+    event = {"event": "compact", "context": "alpha", "session": "s1"}
+    answer = await http.post("/hooks/session", json=event | {field: "x" * 10_000})
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, field)
+
+
 async def test_any_agent_sends_its_turns_as_json(http: httpx.AsyncClient) -> None:
     async def send(**event: Any) -> dict[str, Any]:
         answer = await http.post("/hooks/session", json={"context": "alpha", "session": "s1"} | event)
