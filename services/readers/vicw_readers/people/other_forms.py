@@ -42,14 +42,18 @@ _IMESSAGE = _Form(
     "iMessage",
     (
         re.compile(rb'\.message \.(?:sent|received)\b|<div class="message">\s*<div class="(?:sent|received)\b'),
-        re.compile(rb"timestamp"),
+        re.compile(rb'span\.timestamp|<span class="timestamp">'),
     ),
     ("{stem}.txt",),
     "Export again as text (imessage-exporter: --format txt)",
 )
 _SIGNAL = _Form(
     "Signal",
-    (re.compile(rb"""class=["']?msg\b"""), re.compile(rb"""class=["']?sender\b""")),
+    (
+        re.compile(
+            rb"<span class=date>[^<]{0,40}</span>\s{0,9}<span class=time>[^<]{0,40}</span>\s{0,9}<span class=sender>"
+        ),
+    ),
     ("data.json", "chat.md"),
     "Read the data.json or the chat.md that signal-export writes beside it",
 )

@@ -27,6 +27,7 @@ PAGES = {
     ),
     "index.html": (
         "<!doctype html><html><body><div class='msg me'><span class=date>2025-03-01</span>"
+        "<span class=time>10:00</span> "
         "<span class=sender>Me</span><span class=body><p>The gate code is 4711.</p></span></div></body></html>",
         "data.json",
     ),
@@ -69,6 +70,8 @@ def test_signals_page_is_known_by_its_neighbours_whatever_its_marks(tmp_path: Pa
     ("name", "text"),
     [
         ("index.html", "<html><body><h1>Kilns</h1><p>They are hot.</p></body></html>"),
+        ("talk.html", '<html><div class="msg"><span class="sender">Bot</span>What an app shows.</div></html>'),
+        ("talk.html", "<html><style>.message .sent {}</style><p>What an app shows, with a timestamp.</p></html>"),
         ("kilns.csv", "Author,Date,Content\nida,2025,hot\n"),
         ("kilns.txt", "====================\nGuild of potters\n"),
     ],
