@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +16,9 @@ from vicw_shared.wire.validation_errors import describe
 
 _NAME_CHARS = 512
 _DIGEST_CHARS = 16
+_LISTED = 50
+_LISTED_BYTES = 3_000
+"""Five lists of this size are within what a server takes as the metadata of an item, 16 KiB of JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +109,24 @@ def bounded_id(text: str) -> str:
 def bounded_name(text: str) -> str | None:
     """Return ``text`` cut to the longest allowed name, or None if it is blank."""
     return text.strip()[:_NAME_CHARS].strip() or None
+
+
+def some_of(values: Iterable[str]) -> list[str]:
+    """Return the first of a list for an item's metadata, which has limits, and a count of the rest.
+
+    >>> some_of(["ida", "tore"]), some_of(map(str, range(60)))[-2:]
+    (['ida', 'tore'], ['49', 'and 10 more'])
+    """
+    every = list(values)
+    shown_ones: list[str] = []
+    size = 0
+    for value in every[:_LISTED]:
+        size += len(json.dumps(value)) + 2
+        if size > _LISTED_BYTES:
+            break
+        shown_ones.append(value)
+    missing = len(every) - len(shown_ones)
+    return [*shown_ones, f"and {missing} more"] if missing else shown_ones
 
 
 def faults_of(error: ValidationError) -> str:

@@ -43,6 +43,7 @@ from vicw_readers.notes.canvas import CanvasReader, ObsidianViewReader
 from vicw_readers.notes.markdown import MarkdownReader
 from vicw_readers.people.discord import DiscordReader
 from vicw_readers.people.imessage import IMessageReader
+from vicw_readers.people.other_forms import OtherChatFormReader
 from vicw_readers.people.signal import SignalReader
 from vicw_readers.people.slack.reader import SlackReader
 from vicw_readers.people.telegram import TelegramReader
@@ -67,6 +68,7 @@ SPECIFIC: tuple[Reader, ...] = (
     SlackReader(),
     DiscordReader(),
     IMessageReader(),
+    OtherChatFormReader(),  # before pages, tables and texts, which are public
     MboxReader(),
     MailReader(),
     LettaReader(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -49,12 +50,15 @@ class SubtitleReader:
     def read(self, source: SourceFile) -> Iterator[Record]:
         """Yield the pieces of a file."""
         step = 0
+        starts: Counter[str] = Counter()
         for piece in _pieces(source):
             step += 1
             start, end = _clock(piece.start), _clock(piece.end)
+            starts[start] += 1
+            again = f".{starts[start]}" if starts[start] > 1 else ""  # two may speak in one second
             yield source.item(
                 {
-                    "id": bounded_id(f"{source.name}#t={start}"),
+                    "id": bounded_id(f"{source.name}#t={start}{again}"),
                     "text": " ".join(piece.texts),
                     "name": bounded_name(f"{source.stem}, {start}"),
                     "subtype": "section",

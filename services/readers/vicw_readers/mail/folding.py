@@ -51,6 +51,7 @@ _RE = re.compile(
 _FWD = re.compile(r"\s*(?:fwd?|wg|tr|rv|enc|i|doorst|vb|pd|转发|轉寄)\s*[:：]", re.IGNORECASE)
 _LONGEST_SIGNATURE = 20
 _LONGEST_ATTRIBUTION = 3
+_LONGEST_ATTRIBUTION_CHARS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,10 @@ def _attribution(kept: list[str]) -> int:
     for count in range(1, min(_LONGEST_ATTRIBUTION, len(words)) + 1):
         if not words[-count].strip():
             break
-        if _ATTRIBUTION.search(" ".join(words[-count:])):
+        said = " ".join(words[-count:])
+        if len(said) > _LONGEST_ATTRIBUTION_CHARS:  # the search takes time that grows with the square
+            break
+        if _ATTRIBUTION.search(said):
             # The first of two lines may not look like one: "On Monday, 3 March 2025 at 10:00," / "Ana wrote:".
             begins_above = count < len(words) and _BEGINS.match(words[-count - 1])
             return count + bool(begins_above) + blank

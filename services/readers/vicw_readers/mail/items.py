@@ -13,9 +13,11 @@ from vicw_readers.mail.mbox import RawMail
 from vicw_readers.mail.message import Mail, NoMailError, parsed_mail
 from vicw_readers.mail.skim import MAX_MAIL_BYTES
 from vicw_readers.mail.threads import Threads
-from vicw_readers.records import Record, bounded_id, bounded_name
-from vicw_shared.text import counted
+from vicw_readers.records import Record, bounded_id, bounded_name, some_of
+from vicw_shared.text import counted, visible
 
+_MAX_TEXT_CHARS = 1_000_000
+"""As many as a server takes in an item."""
 _MAX_EVENTS = 20_000
 """Events that wait for later news of them until the file ends."""
 
@@ -44,7 +46,13 @@ def mail_items(source: SourceFile, mails: Iterable[RawMail], product: str) -> It
             yield source.refuse(f"is a mail with over {MAX_MAIL_BYTES} bytes of text; its start is read", raw.line)
         for problem in mail.problems:
             yield source.refuse(f"is a mail with an invitation, of which {problem}", raw.line)
-        yield source.item(_fields(mail, thread, product), line=raw.line, usual_context="Mail")
+        fields = _fields(mail, thread, product)
+        if len(fields["text"]) > _MAX_TEXT_CHARS:
+            fields["text"] = fields["text"][:_MAX_TEXT_CHARS]
+            yield source.refuse(
+                f"is a mail with over {_MAX_TEXT_CHARS} characters of text; its start is read", raw.line
+            )
+        yield source.item(fields, line=raw.line, usual_context="Mail")
         for event in mail.events:
             known = events.get(event.uid)
             if not event.is_answer and (known is None or event.sequence >= known[0].sequence):
@@ -60,20 +68,20 @@ def mail_items(source: SourceFile, mails: Iterable[RawMail], product: str) -> It
 def _fields(mail: Mail, thread: str, product: str) -> dict[str, Any]:
     words = [mail.text or mail.subject or "(no text)", *(f"[attachment: {name}]" for name in mail.attachments)]
     metadata = {
-        "from": mail.sender[1],
-        "to": [_full(one) for one in mail.to],
-        "cc": [_full(one) for one in mail.copies],
-        "attachments": list(mail.attachments),
+        "from": bounded_id(mail.sender[1]),
+        "to": some_of(map(_full, mail.to)),
+        "cc": some_of(map(_full, mail.copies)),
+        "attachments": some_of(mail.attachments),
         "reply_to": bounded_id(mail.references[-1]) if mail.references else None,
-        "labels": list(mail.labels),
+        "labels": some_of(mail.labels),
         "folded_lines": mail.folded_lines,
     }
     return {
         "id": bounded_id(mail.id),
         "text": "\n".join(words),
         "subtype": "mail",
-        "name": bounded_name(mail.subject),
-        "speaker": shown(mail.sender) or None,
+        "name": _name(mail.subject),
+        "speaker": _name(shown(mail.sender)),
         "timestamp": mail.sent_at,
         "flow_id": bounded_id(thread),
         "source": product,
@@ -89,7 +97,7 @@ def _event_item(source: SourceFile, event: CalendarEvent, mail: Mail, thread: st
         "ends_at": zoned(event.ends_at).isoformat() if event.ends_at else None,
         "location": event.location,
         "organizer": event.organizer,
-        "attendees": list(event.attendees),
+        "attendees": some_of(event.attendees),
         "repeats": event.repeats,
         "cancelled": event.is_cancelled,
         "mail": bounded_id(mail.id),
@@ -99,8 +107,8 @@ def _event_item(source: SourceFile, event: CalendarEvent, mail: Mail, thread: st
             "id": bounded_id(f"event:{event.uid}"),
             "text": event_text(event),
             "subtype": "invitation",
-            "name": bounded_name(event.summary),
-            "speaker": event.organizer or shown(mail.sender) or None,
+            "name": _name(event.summary),
+            "speaker": _name(event.organizer or "") or _name(shown(mail.sender)),
             "timestamp": zoned(event.starts_at),
             "flow_id": bounded_id(thread),
             "source": product,
@@ -109,6 +117,11 @@ def _event_item(source: SourceFile, event: CalendarEvent, mail: Mail, thread: st
         line=line,
         usual_context="Mail",
     )
+
+
+def _name(text: str) -> str | None:
+    """Return a name within the limits of an item; None if nothing of it is to be seen."""
+    return bounded_name(text) if visible(text) else None
 
 
 def _full(person: tuple[str, str]) -> str:

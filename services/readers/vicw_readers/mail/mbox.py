@@ -19,6 +19,7 @@ ENVELOPE = re.compile(
     rb"From (?:\S+|.{1,200}?) {1,2}(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? .{8,60}?\d{2}:\d{2}.{0,40}$"
 )
 _BARE = re.compile(rb"From (?:-|\S+@\S+|MAILER-DAEMON|\d+@xxx)[ \t]*(?:.*\d{4}.*)?$")
+_PATCH = re.compile(rb"From [0-9a-f]{40,64} Mon Sep 17 00:00:00 2001")
 _HEADER = re.compile(rb"[!-9;-~]{1,100}:(?:[ \t]|$)|>From ")
 _QUOTED = re.compile(rb">+From ")
 _MARKED = (b"F", b"-", b"\n", b"\r", b" ", b"\t")
@@ -38,8 +39,12 @@ class RawMail:
     is_cut: bool
 
 
-def mails_of(file: BinaryIO) -> Iterator[RawMail]:
-    """Yield the mails of an mbox. Lines before the first are of none. ``file`` must be seekable."""
+def mails_of(file: BinaryIO, *, may_seek: bool = True) -> Iterator[RawMail]:
+    """Yield the mails of an mbox. Lines before the first are of none.
+
+    ``may_seek`` says that to seek is cheap. In what is packed it is not: there the stated lengths, which are looked at
+    by seeking, are not used, since each would unpack the file to its end.
+    """
     lines = _Lines(file)
     envelope = lines.next()
     while envelope and not envelope.startswith(b"From "):
@@ -60,7 +65,7 @@ def mails_of(file: BinaryIO) -> Iterator[RawMail]:
                 if not line.strip():
                     in_headers = False
                     is_after_blank = True
-                    if length := _length(skimmer.head):
+                    if may_seek and (length := _length(skimmer.head)):
                         _take_stated(lines, skimmer, length)
                 elif line.startswith(b"From ") and headers == 1:  # an envelope alone: a mail without anything
                     envelope = line
@@ -79,9 +84,12 @@ def mails_of(file: BinaryIO) -> Iterator[RawMail]:
 
 
 def begins_archive(head: bytes) -> bool:
-    """Return whether the first bytes of a file are of an mbox: an envelope, and a header in the next line."""
+    """Return whether the first bytes of a file are of an mbox: an envelope, and a header in the next line.
+
+    Patches that git writes in the form of mails are none.
+    """
     first, _, rest = head.lstrip(b"\r\n").partition(b"\n")
-    return first.startswith(b"From ") and _begins_mail(first, rest[:_MAX_LINE_BYTES])
+    return first.startswith(b"From ") and not _PATCH.match(first) and _begins_mail(first, rest[:_MAX_LINE_BYTES])
 
 
 def _begins_mail(line: bytes, next_line: bytes) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import sys
 from collections.abc import Iterator
+from itertools import chain
 
 from vicw_readers.intake.file_start import FileStart
 from vicw_readers.intake.source_file import SourceFile
-from vicw_readers.records import NothingToReadError, Record
+from vicw_readers.records import NothingToReadError, Record, UnreadableFileError
 
 _HEADER = re.compile(rb"([A-Za-z][A-Za-z0-9-]{0,60}):")
 _TYPICAL = {
@@ -43,10 +45,13 @@ class MboxReader:
     is_personal = True
 
     def recognises(self, start: FileStart) -> bool:
-        """Return whether the first line is an envelope, and a header follows."""
+        """Return whether the first line is an envelope, and a header follows; a text that is called an archive is one.
+
+        `read` refuses it if it has no mails: as any other text it would be public.
+        """
         from vicw_readers.mail.mbox import begins_archive
 
-        return begins_archive(start.head)
+        return begins_archive(start.head) or (start.suffix == ".mbox" and bool(start.text))
 
     def read(self, source: SourceFile) -> Iterator[Record]:
         """Yield a mail as an item, then the events of invitations."""
@@ -54,7 +59,15 @@ class MboxReader:
         from vicw_readers.mail.mbox import mails_of
 
         with source.open() as file:
-            yield from mail_items(source, mails_of(file), "mail")
+            # In what is packed, to seek means to unpack it again.
+            mails = mails_of(file, may_seek=source.archive is None and not isinstance(file, gzip.GzipFile))
+            first = next(mails, None)
+            if first is None:
+                raise UnreadableFileError(
+                    'is called a mail archive, but has no line "From …" that begins a mail',
+                    fix="Rename it, and give --sensitivity personal to store it as text",
+                )
+            yield from mail_items(source, chain([first], mails), "mail")
 
 
 class MailReader:
@@ -68,11 +81,14 @@ class MailReader:
     is_personal = True
 
     def recognises(self, start: FileStart) -> bool:
-        """Return whether a file begins with headers of a mail: with its suffix any, else those that prove it."""
+        """Return whether a file begins with headers of a mail that prove it, or is a text that is called a mail.
+
+        `read` refuses it if it is none: as any other text it would be public.
+        """
         head = _EMLX_COUNT.sub(b"", start.head, count=1) if start.suffix == ".emlx" else start.head
         names = _header_names(head)
         if start.suffix in {".eml", ".emlx"}:
-            return bool(names & _TYPICAL)
+            return bool(names & _TYPICAL) or bool(start.text)
         return len(names & _TYPICAL) >= 3 and b"from" in names and bool(names & _PROOF)
 
     def read(self, source: SourceFile) -> Iterator[Record]:
@@ -85,6 +101,10 @@ class MailReader:
         with source.open() as file:
             end = sys.maxsize
             first = file.readline(_MAX_LINE_BYTES)
+            while (
+                first and not first.removeprefix(b"\xef\xbb\xbf").strip()
+            ):  # blank lines at the start would end the headers
+                first = file.readline(_MAX_LINE_BYTES)
             if source.name.lower().endswith(".emlx") and _EMLX_COUNT.fullmatch(first):
                 end = file.tell() + int(first)  # a property list of the mail program follows
             elif first:

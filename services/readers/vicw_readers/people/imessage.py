@@ -18,12 +18,12 @@ _DATE = r"(?P<date>[A-Z][a-z]{2} \d{2}, \d{4} {1,2}\d{1,2}:\d{2}:\d{2} [AP]M)"
 _HEAD = re.compile(rf"(?P<indent>(?: {{4}})?){_DATE}(?: \(Read by .*\))?[ ]*$")
 _ANNOUNCED = re.compile(rf"{_DATE} (?P<text>\S.*)$")
 _EDITED = re.compile(r"Edited .{1,60} later: (?P<text>.*)", re.DOTALL)
-_GONE = re.compile(r"(?:They|You|.{1,60}) (?:deleted|unsent) (?:a message|this message part)\b.*", re.DOTALL)
+_GONE = re.compile(r"(?P<who>[^\n]{1,200}?) (?:deleted|unsent) (?:a message|this message part)\b[^\n]{0,60}")
 _REACTION = re.compile(r"(?:Loved|Liked|Disliked|Laughed|Emphasized|Questioned|\S{1,8}) by .+|Sticker from .+")
 _REACTIONS = {"Reactions:", "Tapbacks:"}
 _EFFECT = re.compile(r"Sent with [A-Z]\w+(?: \w+)?")
 _RESPONDED = "This message responded to an earlier message."
-_FILE = re.compile(r"(?:~|\.|attachments|/Users|/[\w.-]+)?/?(?:[^/\n]+/)+(?P<name>[^/\n]+\.\w{1,8})")
+_FILE = re.compile(r"(?:(?:~|\.{0,2})/(?:[^/\n]+/)+|attachments/(?:[^/\n]+/)*)(?P<name>[^/\n]+\.\w{1,8})")
 _TIME = "%b %d, %Y %I:%M:%S %p"
 _LINES = 40
 
@@ -81,7 +81,7 @@ def imessages(lines: Iterable[str], chat: str) -> Iterator[ChatRecord]:
                 notice = _notice(block, chat, ids)
                 yield notice
             continue
-        text, attachments, reactions, edited = _parsed(block.lines)
+        text, attachments, reactions, edited = _parsed(block.lines, block.speaker)
         key = (block.date, block.speaker, text)
         if block.is_reply_below:
             answers[key] = answered
@@ -156,7 +156,7 @@ def _moment(date: str) -> datetime:
     return datetime.strptime(" ".join(date.split()), _TIME)
 
 
-def _parsed(lines: list[str]) -> tuple[str, list[str], list[str], bool]:
+def _parsed(lines: list[str], speaker: str) -> tuple[str, list[str], list[str], bool]:
     """Return the text, the names of attachments, the reactions, and whether it was edited."""
     text: list[str] = []
     attachments: list[str] = []
@@ -179,4 +179,6 @@ def _parsed(lines: list[str]) -> tuple[str, list[str], list[str], bool]:
             in_reactions = in_reactions and not line.strip()
             text.append(line)
     joined = "\n".join(text).strip("\n")
-    return ("" if _GONE.fullmatch(joined) else joined), attachments, reactions, edited
+    gone = _GONE.fullmatch(joined)  # the exporter's line, not somebody's words about a message
+    is_gone = gone is not None and gone["who"] in {"They", "You", speaker}
+    return ("" if is_gone else joined), attachments, reactions, edited

@@ -105,6 +105,13 @@ def test_web_subtitles_name_voices(tmp_path: Path) -> None:
     assert (one.item.speaker, one.item.text, one.item.metadata["end"]) == ("Ana Lee", "Tide & wind", "00:00:03")
 
 
+def test_two_who_speak_in_one_second_have_two_ids(tmp_path: Path) -> None:
+    cue = "00:00:01,{0}00 --> 00:00:02,000\n{1}: Cast off!\n\n"
+    text = "".join(f"{n}\n" + cue.format(n, name) for n, name in enumerate(("Ana", "Bo", "Cy"), 1))
+    pieces = items(read(tmp_path, "film.srt", text))
+    assert [one.item.id for one in pieces] == [f"film.srt#t=00:00:01{again}" for again in ("", ".2", ".3")]
+
+
 def enex(*notes: str) -> str:
     return (
         f'<?xml version="1.0"?><!DOCTYPE en-export SYSTEM "http://x.test/e.dtd"><en-export>{"".join(notes)}</en-export>'

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import io
+import json
 import tracemalloc
+import zipfile
 from pathlib import Path
+from unittest.mock import patch
 
 from vicw_readers.mail.mbox import begins_archive, mails_of
 from vicw_readers.paths import read_paths
@@ -111,3 +115,57 @@ def test_a_thread_is_a_flow(tmp_path: Path) -> None:
     )
     flows = [one.flow_id for one in read(data, tmp_path) if isinstance(one, SourceItem)]
     assert flows == ["m1@x", "m1@x", "m1@x", "m4@x", "m1@x"]
+
+
+def test_gits_patches_are_no_mails(tmp_path: Path) -> None:
+    written = b"From " + b"0a" * 20 + b" Mon Sep 17 00:00:00 2001\nFrom: Ana <ana@example.org>\nDate: Tue\n\n---\n"
+    assert not begins_archive(written)
+    (tmp_path / "0001-kiln.patch").write_bytes(written)
+    assert {one.reader for one in read_paths([tmp_path]) if isinstance(one, SourceItem)} == {"text"}
+
+
+def test_what_is_called_an_archive_and_has_no_mail_is_refused_not_stored_as_public_text(tmp_path: Path) -> None:
+    [refused] = read(b"Dear Ana,\nthe gate code is 4711.\n", tmp_path)
+    assert isinstance(refused, Refused)
+    assert refused.kind == "Mail archive"
+    assert "Rename it" in refused.fix
+    assert texts(b"exported today\n\n" + mail(1, b"one"), tmp_path) == ["one"]
+
+
+class CountedSeeks(io.BytesIO):
+    seeks = 0
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        self.seeks += 1
+        return super().seek(offset, whence)
+
+
+def test_in_what_is_packed_nothing_is_sought(tmp_path: Path) -> None:
+    data = b"".join(mail(number, b"one", b"Content-Length: 4") for number in range(5))
+    file = CountedSeeks(data)
+    assert len(list(mails_of(file, may_seek=False))) == 5
+    assert file.seeks == 0
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("archive.mbox", data)
+    (tmp_path / "b.mbox.gz").write_bytes(gzip.compress(data))
+    with patch("vicw_readers.mail.mbox._take_stated", side_effect=AssertionError):
+        for name in ("a.zip", "b.mbox.gz"):
+            assert sum(isinstance(one, SourceItem) for one in read_paths([tmp_path / name])) == 5
+
+
+def test_what_is_over_the_limits_of_an_item_is_cut(tmp_path: Path) -> None:
+    everybody = ", ".join(f"Potter {number} <p{number}@example.org>" for number in range(900)).encode()
+    head = b"To: " + everybody + b"\nCc: " + everybody
+    found = read(mail(1, b"word " * 250_000, head), tmp_path)
+    [refused] = [one for one in found if isinstance(one, Refused)]
+    [item] = [one.item for one in found if isinstance(one, SourceItem)]
+    assert "1000000 characters" in refused.reason
+    assert len(item.text) == 1_000_000
+    assert item.metadata["to"][-1] == f"and {900 - len(item.metadata['to']) + 1} more"
+    assert len(json.dumps(item.metadata)) < 16 * 1024
+
+
+def test_names_of_nothing_that_is_seen_are_none(tmp_path: Path) -> None:
+    data = b"From: \xe2\x80\x8b <>\nDate: Tue, 29 Apr 2025 10:11:12 +0200\nSubject: \xe2\x80\x8b\n\none\n"
+    [item] = [one.item for one in read(ENVELOPE + data, tmp_path) if isinstance(one, SourceItem)]
+    assert (item.name, item.speaker) == (None, None)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
+import pytest
+
 from vicw_readers.paths import read_paths
 from vicw_readers.people.imessage import imessages
 from vicw_readers.people.message import ChatMessage, MessageKind, Unread
@@ -89,3 +91,22 @@ def test_it_is_known_by_its_content(tmp_path: Path) -> None:
         ("imessage", "imessage:Potters", "personal")
     }
     assert len(items) == 5
+
+
+def test_words_about_a_deleted_message_are_kept() -> None:
+    words = "Sorry, I deleted a message by mistake. The plan:\n- glaze"
+    [message] = read(f"Mar 01, 2025 10:00:00 AM\nIda\n{words}\n")
+    assert message.text == words
+    assert read("Mar 01, 2025 10:00:00 AM\nMe\nYou unsent a message 5 seconds after sending!\n") == []
+
+
+@pytest.mark.parametrize("words", ["and/or maybe tomorrow at 5.30pm", "/shrug.now"])
+def test_words_with_a_stroke_are_no_attachment(words: str) -> None:
+    [message] = read(f"Mar 01, 2025 10:00:00 AM\nIda\n{words}\n")
+    assert (message.text, message.attachments) == (words, ())
+
+
+@pytest.mark.parametrize("folder", ["attachments/", "attachments/0/", "~/Library/Messages/", "/Users/me/"])
+def test_paths_are_attachments(folder: str) -> None:
+    [message] = read(f"Mar 01, 2025 10:00:00 AM\nIda\n{folder}kiln one.jpg\n")
+    assert message.attachments == ("kiln one.jpg",)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from vicw_readers.intake.source_file import ImportOptions
 from vicw_readers.paths import read_paths
 from vicw_readers.people.message import ChatMessage, ChatRecord, MessageKind, Unread
 from vicw_readers.people.slack.directory import slack_directory
@@ -138,3 +139,15 @@ def test_a_cut_day_is_refused_and_the_rest_read(tmp_path: Path) -> None:
     assert "kilns/2025-09-02.json" in refused.path
     assert refused.line
     assert len(told(records)) == 2
+
+
+def test_a_channel_without_the_lists_of_its_export_is_refused(tmp_path: Path) -> None:
+    day = tmp_path / "kilns" / "2025-09-01.json"
+    day.parent.mkdir()
+    day.write_text(json.dumps(files()["kilns/2025-09-01.json"]))
+    for path in (day, day.parent):
+        [refused] = read_paths([path])
+        assert isinstance(refused, Refused)
+        assert "users.json" in refused.fix
+    found = list(read_paths([day], ImportOptions(format="slack")))
+    assert [type(one).__name__ for one in found] == ["Noted", "SourceItem"]

@@ -12,7 +12,7 @@ from vicw_readers.paths import read_paths
 from vicw_readers.people.message import Assumed, ChatMessage, MessageKind
 from vicw_readers.people.whatsapp.chat import title_of, whatsapp_chat
 from vicw_readers.people.whatsapp.lines import looks_like_whatsapp
-from vicw_readers.records import Noted, SourceItem
+from vicw_readers.records import Noted, Refused, SourceItem
 from vicw_shared.wire.ingest import Item
 
 IPHONE = """\
@@ -145,6 +145,9 @@ def test_the_chats_name_is_in_the_files(name: str, title: str | None) -> None:
         "[2024-01-15 10:00:00] production.ERROR: no route\n[2024-01-15 10:00:01] production.INFO: retry\n",
         "[2024-01-15 10:00:00] hook.INFO: WhatsApp: 3 messages omitted\n",
         "2024-01-15 10:00:00 - root: started\n2024-01-15 10:00:01 - root: stopped\n",
+        "[2024-01-02 10:00:00] production.ERROR: No application encryption key\n",
+        "12/31/2024 10:00:00 - WARN: no route\n12/31/2024 10:00:01 - root - INFO: retry\n",
+        "[2024-01-02 10:00:00] main: No application encryption key\n",
         "Dear all,\n13/10/2025, 10:00 - Ida: pasted\n",
     ],
 )
@@ -182,3 +185,43 @@ def test_what_has_no_end_is_unread(tmp_path: Path) -> None:
     found = list(whatsapp_chat(lambda: text.splitlines(keepends=True), "WhatsApp Chat with Ida.txt"))
     kinds = [type(one).__name__ for one in found if not isinstance(one, Assumed)]
     assert kinds == ["Unread", "ChatMessage"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Non fa nulla", "Ich habe null Ahnung", "It says this message was deleted, what was in it? The keys?"],
+)
+def test_words_with_the_phrase_of_a_deleted_message_are_kept(text: str) -> None:
+    assert said(read(f"13/10/2025, 10:00 - Ida: {text}\n")) == [("Ida", text)]
+
+
+@pytest.mark.parametrize(
+    "text", ["null", "This message was deleted.", "Você apagou esta mensagem", "Вы удалили это сообщение"]
+)
+def test_a_deleted_message_is_left_out(text: str) -> None:
+    assert read(f"13/10/2025, 10:00 - Ida: {text}\n") == []
+
+
+@pytest.mark.parametrize("name", ["WhatsApp Chat with Ana.txt", "_chat.txt"])
+def test_a_chat_with_times_of_an_unknown_form_is_refused_not_stored_as_public_text(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text("Tuesday the 14th, ten o'clock | Ana | The gate code is 4711.\n")
+    [refused] = read_paths([tmp_path / name])
+    assert isinstance(refused, Refused)
+    assert refused.kind == "WhatsApp chat"
+    assert "another language" in refused.fix
+
+
+def test_the_files_name_names_a_chat_before_those_who_speak() -> None:
+    before = "13/10/2025, 10:00 - Ida: one\n13/10/2025, 10:01 - Tore: two\n"
+    first, second = (
+        read(text, "WhatsApp Chat with Potters.txt") for text in (before, before + "13/10/2025, 10:02 - Bo: three\n")
+    )
+    assert {one.chat for one in (*first, *second)} == {"Potters"}
+    assert [one.id for one in first] == [one.id for one in second[:2]]
+
+
+def test_a_folder_called_whatsapp_makes_no_log_a_chat(tmp_path: Path) -> None:
+    path = tmp_path / "whatsapp" / "bot.log"
+    path.parent.mkdir()
+    path.write_text("[2024-01-15 10:00:00] main: started\n[2024-01-15 10:00:01] main: stopped\n")
+    assert [one.reader for one in read_paths([tmp_path]) if isinstance(one, SourceItem)] == ["text"]

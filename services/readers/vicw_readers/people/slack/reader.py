@@ -20,6 +20,8 @@ _LISTS = {"users.json": "people", **dict.fromkeys(CHANNEL_LISTS, "channels")}
 _OWN_KEYS = {"profile", "team_id", "members", "created", "name"}
 _MAX_BYTES = 64 * 1024 * 1024
 """A file has the messages of a channel and day; a list of people or channels is as large at most."""
+_WITHOUT_LISTS = "is a day of a Slack channel without the lists of its export, which have the names of people"
+_WITH_LISTS = "Name the .zip, or the folder with users.json and channels.json; or --format slack, to read ids for names"
 
 
 class SlackReader:
@@ -51,6 +53,11 @@ class SlackReader:
             yield source.skip(f"lists the {_LISTS[base]}; their names are in the messages")
             return
         folder = PurePosixPath(source.member or source.name).parent.name or source.path.parent.name
+        if not any(source.beside(f"../{name}") for name in _LISTS):
+            if source.options.format != self.name:
+                # Ids stand for names then, and that of the channel is missing: the whole export would say all twice.
+                raise UnreadableFileError(_WITHOUT_LISTS, fix=_WITH_LISTS)
+            yield source.note(_WITHOUT_LISTS)
         values = _loaded(source)
         yield from records_of(source, slack_messages(values, folder, _directory(source)), self.name, "Slack")
 

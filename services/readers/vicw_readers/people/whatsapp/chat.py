@@ -91,15 +91,13 @@ def whatsapp_chat(lines: Callable[[], Iterable[str]], file_name: str) -> Iterato
 
 
 def _name_of(said: str | None, speakers: set[str], file_name: str) -> ChatName:
-    """Return the name of a chat: as its lines say it, else of the two who speak, else of the file.
+    """Return the name of a chat: as its lines say it, else the file, else of the two who speak.
 
-    Files get other names, and then their messages must be the same.
+    A third may speak in the next export, so that the speakers name only what has no other name.
     """
     together = ", ".join(sorted(speakers))
-    if said or len(speakers) == 2:
-        return ChatName(said or together, is_sure=True)
-    if title := title_of(file_name):
-        return ChatName(title, is_sure=True)
+    if name := said or title_of(file_name) or (together if len(speakers) == 2 else ""):
+        return ChatName(name, is_sure=True)
     stem = re.sub(r"\.\w+$", "", file_name)
     return ChatName(together if len(speakers) <= _FEW else stem, is_sure=False)
 

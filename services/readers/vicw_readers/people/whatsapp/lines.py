@@ -36,6 +36,8 @@ FORMS = {
 }
 """What begins a message, by phone."""
 _SPEAKER = re.compile(r"([^:\n]{1,120}?) ?: ?(?!//)")
+_LEVEL = re.compile(r"\b(?:ERROR|WARN(?:ING)?|INFO|DEBUG|TRACE|NOTICE|FATAL|CRITICAL)\W*$", re.IGNORECASE)
+"""What stands before the colon in logs, where a chat has its speaker."""
 _BEGINS = re.compile(r"[\[\dRHS\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069\ufeff]")
 
 
@@ -72,9 +74,13 @@ def looks_like_whatsapp(lines: list[str], *, is_named_so: bool) -> bool:
     heads = [match for line in lines if (match := FORMS[form].match(line))]
     if is_named_so:
         return True
-    if not any(_SPEAKER.match(line, match.end()) for line, match in _headed(lines, FORMS[form])):
+    said = [_SPEAKER.match(line, match.end()) for line, match in _headed(lines, FORMS[form])]
+    speakers = [match[1] for match in said if match]
+    if 2 * sum(bool(_LEVEL.search(speaker)) for speaker in speakers) >= len(speakers):
         return False
-    is_marked = any("\u200e" in line or "<Media omitted>" in line or is_sealed(line) for line in lines)
+    # A log may speak of encryption, too, but under the name of what wrote the line.
+    sealed = (line for (line, _), match in zip(_headed(lines, FORMS[form]), said, strict=True) if match is None)
+    is_marked = any("\u200e" in line or "<Media omitted>" in line for line in lines) or any(map(is_sealed, sealed))
     return is_marked or all(len(head["first"]) < 3 and head["separator"] != "-" for head in heads)
 
 

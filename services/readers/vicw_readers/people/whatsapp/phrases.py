@@ -47,12 +47,20 @@ _EDITED = (
     ),
 )
 _DELETED = (
-    *("this message was deleted", "you deleted this message", "se eliminó este mensaje", "eliminaste este mensaje"),
+    *("this message was deleted by admin", "this message was deleted", "you deleted this message"),
+    *("se eliminó este mensaje", "eliminaste este mensaje"),
     *("mensagem apagada", "apagou esta mensagem", "apagaste esta mensagem", "diese nachricht wurde gelöscht"),
     *("du hast diese nachricht gelöscht", "ce message a été supprimé", "vous avez supprimé ce message"),
     *("questo messaggio è stato eliminato", "hai eliminato questo messaggio", "dit bericht is verwijderd"),
     *("je hebt dit bericht verwijderd", "ta wiadomość została usunięta", "usunięto tę wiadomość", "сообщение удалено"),
-    *("вы удалили", "повідомлення видалено", "meddelandet togs bort", "meldingen ble slettet", "beskeden er slettet"),
+    *(
+        "вы удалили это сообщение",
+        "вы удалили данное сообщение",
+        "повідомлення видалено",
+        "meddelandet togs bort",
+        "meldingen ble slettet",
+        "beskeden er slettet",
+    ),
     *(
         "bu mesaj silindi",
         "bu mesajı sildiniz",
@@ -68,7 +76,7 @@ _DELETED = (
         "このメッセージは削除されました",
         "삭제된 메시지",
     ),
-    *("تم حذف هذه الرسالة", "הודעה זו נמחקה", "यह मैसेज हटा दिया गया", "null"),
+    *("تم حذف هذه الرسالة", "הודעה זו נמחקה", "यह मैसेज हटा दिया गया"),
 )
 _SEALED = (
     *(
@@ -98,6 +106,8 @@ _SEALED = (
     ),
     *("مشفرة", "מוצפנ", "एन्क्रिप्ट", "κρυπτογρ", "titkosít", "criptat", "เข้ารหัส", "salata", "رمزگذاری"),
 )
+_AROUND = 12
+"""Characters that may stand around the phrase of a deleted message: "You", a full stop, the name of an admin."""
 _ACTS = re.compile(
     r"(?:changed|created|added|removed|invited|pinned|turned (?:on|off)|updated) (?:the|this|their|group|a|you)\b"
     r"|(?:hat|haben) (?:den|die|das|diese) (?:Betreff|Gruppe|Gruppenbild|Beschreibung)"
@@ -121,8 +131,11 @@ def unmarked(text: str) -> str:
 
 
 def is_deleted(text: str) -> bool:
-    """Return whether a whole message stands for one that was deleted."""
-    return len(text) < 80 and "\n" not in text and _has(text, _DELETED)
+    """Return whether a whole message stands for one that was deleted; words may have its phrase in them."""
+    if len(text) > 80 or "\n" in text:
+        return False
+    plain = unmarked(text).casefold().strip()
+    return plain == "null" or any(phrase in plain and len(plain) <= len(phrase) + _AROUND for phrase in _DELETED)
 
 
 def is_sealed(notice: str) -> bool:
