@@ -105,7 +105,7 @@ def test_code_in_the_current_folder_is_not_run(tmp_path: Path, monkeypatch: pyte
     monkeypatch.chdir(tmp_path)
     end_waiting()  # a process that waits was started elsewhere
     with pytest.raises(UnreadableFileError):
-        list(parse("book", tmp_path / "broken.epub"))
+        list(parse("epub", tmp_path / "broken.epub"))
     assert not (tmp_path / "was-run").exists()
 
 
