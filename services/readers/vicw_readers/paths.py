@@ -10,10 +10,12 @@ from vicw_readers.intake.archive import Archive
 from vicw_readers.intake.file_start import FileStart
 from vicw_readers.intake.kinds import OTHER, FileKind, kind_of
 from vicw_readers.intake.source_file import ImportOptions, SourceFile
+from vicw_readers.port import Reader
 from vicw_readers.records import NothingToReadError, Record, Refused, Skipped, UnreadableFileError, shown
 from vicw_readers.registry import reader_named, reader_of
 
 _GENERATED = (".svg", ".map", ".min.js", ".min.css", ".lock", "package-lock.json", "pnpm-lock.yaml")
+_REASON_CHARS = 500
 _NESTED = "Unpack it, and name what is inside"
 
 
@@ -63,14 +65,16 @@ def _file(source: SourceFile, *, in_folder: bool = False) -> Iterator[Record]:
         start = FileStart(source)
         if start.suffix == ".zip" and not start.is_zip:
             raise UnreadableFileError("is a .zip that cannot be read: it does not begin as one")
-        reader = reader_named(source.options.format) if source.options.format else reader_of(start)
+        reader = _reader(source, start)
         if reader is not None:
             known = replace(source, reader=reader)
-            yield from reader.read(known)
+            yield from _some(reader.read(known))
         elif (kind := kind_of(start)) is not None:
             yield _of_kind(source, kind, in_folder)
-        else:  # a .zip: any other file is text, or of a kind
-            yield from _archive(source, in_folder)
+        elif in_folder and start.suffix != ".zip":  # a .zip: any other file is text, or of a kind
+            yield Skipped(source.shown, "is a package of a program: in a folder only a .zip is opened")
+        else:
+            yield from _some(_archive(source, in_folder))
     except NothingToReadError as error:
         # Empty and binary files are normal in a folder; given by name they are a mistake.
         yield known.skip(error.reason) if in_folder else known.refuse(error.reason, fix=error.fix)
@@ -78,6 +82,25 @@ def _file(source: SourceFile, *, in_folder: bool = False) -> Iterator[Record]:
         yield known.refuse(error.reason, error.line, fix=error.fix)
     except OSError as error:
         yield known.refuse(f"cannot be read: {error.strerror or error}")
+    except Exception as error:  # of whatever a reader did not expect of a file; the others are still to be read
+        yield known.refuse(f"cannot be read: {type(error).__name__}: {error}"[:_REASON_CHARS])
+
+
+def _reader(source: SourceFile, start: FileStart) -> Reader | None:
+    """Return the reader of a file, or None. One that the user names is for what is in a plain archive, not for it."""
+    named = source.options.format
+    if named is None or (start.is_zip and reader_of(start) is None and kind_of(start) is None):
+        return reader_of(start)
+    return reader_named(named)
+
+
+def _some(records: Iterator[Record]) -> Iterator[Record]:
+    """Yield the records of a file. Raises NothingToReadError if there are none: no file goes without a word."""
+    record = next(records, None)
+    if record is None:
+        raise NothingToReadError("has nothing that is read")
+    yield record
+    yield from records
 
 
 def _of_kind(source: SourceFile, kind: FileKind, in_folder: bool) -> Record:

@@ -32,6 +32,8 @@ _CANVAS_TOOLS = ("canmore.create_textdoc", "canmore.update_textdoc")
 _MARK = re.compile(r" ?\ue200(?P<kind>[^\ue200-\ue202]*)(?:\ue202(?P<rest>[^\ue200\ue201]*))?\ue201")
 _OLD_CITATION = re.compile(r" ?【[^【】]{0,200}†[^【】]{0,200}】")
 _STRAY_MARKS = re.compile("[\ue200-\ue206]")
+_OF_CONVERSATION = ("create_time", "current_node", "conversation_id")
+"""What stands beside a mapping of messages: source maps and settings have a ``mapping``, too."""
 _OTHER_FILES = {
     "chat.html": "shows the same conversations as a page",
     "user.json": "is about the account",
@@ -61,7 +63,7 @@ class ChatGptReader:
         """Return whether there are conversations with a mapping of messages, or it is another file of the export."""
         if start.base in _OTHER_FILES and any(map(start.has_beside, ("conversations.json", "conversations-000.json"))):
             return True
-        return any("mapping" in one for one in start.objects)
+        return any("mapping" in one and not one.keys().isdisjoint(_OF_CONVERSATION) for one in start.objects)
 
     def read(self, source: SourceFile) -> Iterator[Record]:
         """Yield the turns of all conversations."""

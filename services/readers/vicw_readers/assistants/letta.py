@@ -19,6 +19,7 @@ from vicw_readers.intake.json_stream import json_values
 from vicw_readers.intake.source_file import SourceFile
 from vicw_readers.records import Record, bounded_name
 
+_OF_MEMORY = ("block_ids", "in_context_message_ids")
 _SPEAKERS = {"user": "user", "user_message": "user", "assistant": "assistant", "assistant_message": "assistant"}
 
 
@@ -33,9 +34,13 @@ class LettaReader:
     is_personal = False
 
     def recognises(self, start: FileStart) -> bool:
-        """Return whether there are agents with blocks of memory, or one of the earlier form."""
+        """Return whether there are agents with blocks of memory, or one of the earlier form.
+
+        In a large file the blocks come too late to be seen: then what an agent says of them counts.
+        """
         return any(
-            ("agents" in one and ("blocks" in one or "tools" in one)) or ("core_memory" in one and "messages" in one)
+            ("agents" in one and ("blocks" in one or start.suffix == ".af" or _has_memory(one)))
+            or ("core_memory" in one and "messages" in one)
             for one in start.objects
         )
 
@@ -47,6 +52,12 @@ class LettaReader:
                 yield from _block(source, block, agents[0])
             for agent in agents:
                 yield from records_of(source, _conversation(agent), "Letta")
+
+
+def _has_memory(value: object) -> bool:
+    """Return whether an agent refers to its memory or messages: other programs write ``agents`` and ``tools``, too."""
+    agents = list_in(value, "agents")
+    return any(isinstance(agent, dict) and not agent.keys().isdisjoint(_OF_MEMORY) for agent in agents)
 
 
 def _block(source: SourceFile, block: object, agent: object) -> Iterator[Record]:

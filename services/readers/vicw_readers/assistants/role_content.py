@@ -27,6 +27,8 @@ _SPEAKERS: Mapping[str, str] = {
 _SILENT = {"system", "developer", "tool", "function", "function_call", "observation", "tool_call", "tool_response"}
 _LISTS = ("messages", "conversations", "conversation", "turns", "chat_history")
 _IDS = ("id", "conversation_id", "session_id", "thread_id", "chat_id")
+_LASTING_ID_CHARS = 20
+"""A shorter id is one of this file alone: data sets count from 1, and the next one would replace the first."""
 _TIMES = ("timestamp", "created_at", "create_time", "createdAt", "time", "date")
 
 
@@ -51,6 +53,8 @@ class RoleContentReader:
             messages = _messages(value)
             if messages:
                 given = _id_of(value)
+                if given is not None and len(given) < _LASTING_ID_CHARS:
+                    given = f"{given}-{digest(_first_words(messages))}"
                 title = text_in(value, "title") or text_in(value, "name")
                 yield from records_of(source, _conversation(messages, given, title, is_whole=True), None)
             elif _is_message(value):
@@ -87,6 +91,10 @@ def _conversation(messages: Sequence[object], given: str | None, title: str | No
         given = f"chat-{digest(*marks)}"
     named = tuple(replace(turn, id=f"{given}#{turn.id}" if turn.id else None) for turn in turns)
     return Conversation(given, title, None, named, is_whole=is_whole)
+
+
+def _first_words(messages: Sequence[object]) -> str:
+    return next((turn.text for message in messages if (turn := _turn(message))), "")
 
 
 def _turn(message: object) -> ConversationTurn | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from vicw_readers.documents.items import document_items
 from vicw_readers.documents.rows import row_sections
 from vicw_readers.intake.file_start import FileStart
-from vicw_readers.intake.source_file import SourceFile
+from vicw_readers.intake.source_file import MAX_LINE_CHARS, SourceFile
 from vicw_readers.records import Record, UnreadableFileError
 
 _SUFFIXES = {".csv", ".tsv"}
@@ -36,11 +36,15 @@ class CsvReader:
 
 
 def _rows(source: SourceFile) -> Iterator[list[str]]:
-    rows = csv.reader(source.lines(), delimiter=_delimiter(source))
+    csv.field_size_limit(MAX_LINE_CHARS)  # 128 KiB unless said: less than a page in a cell may have
+    line = 0
     try:
-        yield from rows
+        rows = csv.reader(source.lines(), delimiter=_delimiter(source))
+        for row in rows:
+            line = rows.line_num
+            yield row
     except csv.Error as error:
-        raise UnreadableFileError(f"is no table: {error}", rows.line_num) from None
+        raise UnreadableFileError(f"is no table: {error}", line + 1) from None
 
 
 def _delimiter(source: SourceFile) -> str:

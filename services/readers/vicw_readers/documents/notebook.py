@@ -10,6 +10,7 @@ from vicw_readers.documents.headed_text import headed_sections, markdown_heading
 from vicw_readers.documents.items import document_items
 from vicw_readers.intake.file_start import FileStart
 from vicw_readers.intake.source_file import SourceFile
+from vicw_readers.intake.text_decoder import TooLargeError
 from vicw_readers.records import Record, UnreadableFileError
 
 _OUTPUT_CHARS = 1000
@@ -36,7 +37,7 @@ class NotebookReader:
     def read(self, source: SourceFile) -> Iterator[Record]:
         """Yield the sections of a notebook."""
         try:
-            notebook = json.loads(source.text())
+            notebook = json.loads(_text(source))
             cells = notebook["cells"]
             language = notebook.get("metadata", {}).get("kernelspec", {}).get("language", "")
             text = "\n\n".join(filter(None, (_cell(cell, str(language)) for cell in cells)))
@@ -46,6 +47,13 @@ class NotebookReader:
             fix = "Open it in Jupyter and save it anew"
             raise UnreadableFileError("is no notebook of format 4", fix=fix) from None
         return document_items(source, headed_sections(text, markdown_headings(text)))
+
+
+def _text(source: SourceFile) -> str:
+    try:
+        return source.text()
+    except TooLargeError as error:  # of its outputs: nobody writes as much code and text
+        raise UnreadableFileError(error.reason, fix="Clear its outputs in Jupyter, and save it") from None
 
 
 def _cell(cell: dict[str, Any], language: str) -> str:

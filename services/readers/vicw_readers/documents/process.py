@@ -19,7 +19,8 @@ from vicw_readers.documents.limits import Limits, limits_of_settings
 from vicw_readers.documents.model import Part, from_message
 from vicw_readers.records import NothingToReadError, UnreadableFileError
 
-COMMAND: tuple[str, ...] = (sys.executable, "-m", "vicw_readers.documents.child")
+COMMAND: tuple[str, ...] = (sys.executable, "-P", "-m", "vicw_readers.documents.child")
+"""-P: without it Python looks for modules in the current folder first, and would run code of what is imported."""
 _IDLE_SECONDS = 20
 _OUT_OF_TIME = -getattr(signal, "SIGXCPU", 0)
 _TOO_LARGE = "Cut it into smaller files, or raise {}"

@@ -17,7 +17,8 @@ def row_sections(
 ) -> Iterator[DocumentSection]:
     """Yield groups of rows, cells parted by " | "; the first row is the header if it has words and no numbers.
 
-    Anchors are ``rows-FIRST-LAST``, after ``place``; rows count from 1 and the header is the first.
+    Anchors are ``rows-FIRST``, after ``place``; rows count from 1 and the header is the first. The last row is in no
+    anchor: it is another one whenever the table has grown.
     """
     header = ""
     group: list[str] = []
@@ -54,4 +55,4 @@ def _section(
     shown = [header] if header and (not group or len(header) <= GROUP_CHARS * _HEADER_SHARE) else []
     rows = {"row": first} | ({"row_to": last} if last > first else {})
     name = f"Rows {first}-{last}" if last > first else f"Row {first}"
-    return DocumentSection("\n".join([*shown, *group]), (*trail, name), f"{place}rows-{first}-{last}", rows)
+    return DocumentSection("\n".join([*shown, *group]), (*trail, name), f"{place}rows-{first}", rows)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import IO, BinaryIO, Self, cast
 
@@ -16,15 +18,31 @@ MAX_EXPANSION = 250
 """Most bytes of a member for each byte that it takes in the archive."""
 ALWAYS_BYTES = 32 * 1024 * 1024
 """As much as a member may have, however well it is packed."""
-_BROKEN = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError)
+ALWAYS_TOTAL_BYTES = 1024 * 1024 * 1024
+"""As much as all members together may have; else it is the same multiple of the archive's own bytes."""
+BROKEN: tuple[type[Exception], ...] = (
+    zipfile.BadZipFile,
+    NotImplementedError,
+    RuntimeError,
+    EOFError,
+    ValueError,
+    zlib.error,
+)
 """What zipfile raises; RuntimeError is how it says that a password is needed."""
+try:
+    import lzma
+except ImportError:  # a Python may be built without it, and then opens no such member
+    pass
+else:
+    BROKEN = (*BROKEN, lzma.LZMAError)
 
 
 class Archive:
     """The files of a .zip, without its folders. Members named absolutely or with ``..`` are in ``unsafe`` alone."""
 
-    def __init__(self, zip_file: zipfile.ZipFile) -> None:
+    def __init__(self, zip_file: zipfile.ZipFile, packed_bytes: int) -> None:
         self._zip = zip_file
+        self._total = _Total(max(ALWAYS_TOTAL_BYTES, packed_bytes * MAX_EXPANSION))
         infos = [info for info in zip_file.infolist() if not info.is_dir()]
         if len(infos) > MAX_MEMBERS:
             raise UnreadableFileError(
@@ -40,10 +58,13 @@ class Archive:
         """Open an archive. Raises UnreadableFileError if it is broken."""
         try:
             archive = zipfile.ZipFile(file)
-        except _BROKEN as error:
+        except BROKEN as error:
             raise UnreadableFileError(f"is a .zip that cannot be read: {error}") from error
         with archive:
-            yield cls(archive)
+            yield cls(archive, file.seek(0, io.SEEK_END))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._infos
 
     def size(self, name: str) -> int:
         """Return the bytes of a member, as the archive says."""
@@ -56,18 +77,39 @@ class Archive:
         try:
             with self._zip.open(info) as member:
                 most = max(ALWAYS_BYTES, info.compress_size * MAX_EXPANSION)
-                with io.BufferedReader(_Bounded(member, most)) as file:
+                with io.BufferedReader(_Bounded(member, most, partial(self._total.reach, name))) as file:
                     yield cast(BinaryIO, file)
-        except _BROKEN as error:
+        except BROKEN as error:
             raise UnreadableFileError(f"is in a .zip and cannot be unpacked: {error}") from error
+
+
+class _Total:
+    """How much of all members was unpacked; what is read once more counts once."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._reached: dict[str, int] = {}
+        self._bytes = 0
+
+    def reach(self, name: str, place: int) -> None:
+        """Note that a member was read up to a place. Raises UnreadableFileError if that is too much in all."""
+        more = place - self._reached.get(name, 0)
+        if more > 0:
+            self._reached[name] = place
+            self._bytes += more
+        if self._bytes > self._most:
+            raise UnreadableFileError(
+                f"is in a .zip that expands to over {self._most} bytes", fix="Unpack it and name the folder"
+            )
 
 
 class _Bounded(io.RawIOBase):
     """The bytes of a member, as far as the limit; what the archive says of their number cannot be trusted."""
 
-    def __init__(self, member: IO[bytes], most: int) -> None:
+    def __init__(self, member: IO[bytes], most: int, reach: Callable[[int], None]) -> None:
         self._member = member
         self._most = most
+        self._reach = reach
 
     def readable(self) -> bool:
         return True
@@ -85,6 +127,7 @@ class _Bounded(io.RawIOBase):
         data = self._member.read(len(buffer))
         if self._member.tell() > self._most:
             raise UnreadableFileError(f"expands to over {self._most} bytes, {MAX_EXPANSION} for each packed one")
+        self._reach(self._member.tell())
         buffer[: len(data)] = data
         return len(data)
 

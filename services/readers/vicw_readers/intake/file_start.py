@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO, cast
 
+from vicw_readers.intake.archive import BROKEN
 from vicw_readers.intake.json_start import objects_at_start
 from vicw_readers.intake.source_file import GZIP, SourceFile
 from vicw_readers.intake.text_decoder import encoding_of, looks_binary
@@ -68,7 +69,9 @@ class FileStart:
         try:
             with self._source.open() as file, zipfile.ZipFile(file) as archive:
                 return frozenset(archive.namelist())
-        except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError):
+        except OSError:
+            return frozenset()
+        except BROKEN:
             return frozenset()
 
     def has_beside(self, name: str) -> bool:

@@ -38,7 +38,8 @@ class _Values:
         self._file = file
         self._encoding = encoding_of(head)
         self._decoder = codecs.getincrementaldecoder(self._encoding)()
-        self._scan = json.JSONDecoder().raw_decode
+        # Strict would refuse tabs and line ends inside texts, which some exporters write as they are.
+        self._scan = json.JSONDecoder(strict=False).raw_decode
         self._text = ""
         self._at = 0
         self._line = 1

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from vicw_readers.port import Reader
 
 GZIP = b"\x1f\x8b"
+MAX_LINE_CHARS = 16 * 1024 * 1024
+"""Longest line of a text: one is held in memory."""
 _PART_BYTES = 1024 * 1024
 
 
@@ -132,11 +134,14 @@ class SourceFile:
             text = io.TextIOWrapper(cast(Any, file), encoding, newline="")
             number = 1
             try:
-                for line in text:
+                while line := text.readline(MAX_LINE_CHARS + 1):
+                    if len(line) > MAX_LINE_CHARS:
+                        raise UnreadableFileError(f"has a line of over {MAX_LINE_CHARS} characters", number)
                     yield line
                     number += 1
-            except UnicodeDecodeError:
-                raise UnreadableFileError("is not valid UTF-8", number, SAVE_AS_UTF8) from None
+            except UnicodeError:  # not every codec raises the error of decoding
+                named = "UTF-8" if encoding == "utf-8-sig" else encoding
+                raise UnreadableFileError(f"is not valid {named}", number, SAVE_AS_UTF8) from None
             finally:
                 text.detach()
 
@@ -175,7 +180,7 @@ class SourceFile:
         if wanted.startswith(("../", "/")):
             return None
         if self.archive is not None:
-            there = wanted in self.archive.names
+            there = wanted in self.archive
             return replace(self, name=self._sibling(wanted, inner), member=wanted) if there else None
         path = self.path.parents[inner.count("/")] / wanted
         return replace(self, path=path, name=wanted) if path.is_file() and not path.is_symlink() else None

@@ -17,6 +17,10 @@ SAVE_AS_UTF8 = "Save it as UTF-8, or say with --encoding what it is"
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
+class TooLargeError(UnreadableFileError):
+    """The text is over the limit."""
+
+
 def read_text(file: BinaryIO, size: int = 0, fallback: str | None = None) -> str:
     """Return a file's text, line ends untouched, without its byte order mark; ``size`` is what is known of its bytes.
 
@@ -26,10 +30,10 @@ def read_text(file: BinaryIO, size: int = 0, fallback: str | None = None) -> str
     another encoding, or with a NUL in it, and OSError.
     """
     if size > MAX_TEXT_BYTES:
-        raise UnreadableFileError(f"is too large: {size} bytes, over {MAX_TEXT_BYTES}")
+        raise TooLargeError(f"is too large: {size} bytes, over {MAX_TEXT_BYTES}")
     data = file.read(MAX_TEXT_BYTES + 1)
     if len(data) > MAX_TEXT_BYTES:  # packed, or it has grown
-        raise UnreadableFileError(f"is too large: over {MAX_TEXT_BYTES} bytes")
+        raise TooLargeError(f"is too large: over {MAX_TEXT_BYTES} bytes")
     if looks_binary(data[:_SNIFF_BYTES]):
         raise NothingToReadError("is binary")
     text = decode(data, _named(data) or fallback)
@@ -68,7 +72,7 @@ def decode(data: bytes, fallback: str | None = None) -> str:
 def _decoded(data: bytes, encoding: str) -> str:
     try:
         return data.decode(encoding)
-    except (UnicodeDecodeError, LookupError):
+    except (UnicodeError, LookupError):  # not every codec raises the error of decoding
         raise UnreadableFileError(f"is neither valid UTF-8 nor {encoding}", fix=SAVE_AS_UTF8) from None
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+from vicw_readers.intake.json_start import HEX_ESCAPE
 from vicw_readers.intake.text_decoder import encoding_of
 
 MAX_VALUE_CHARS = 64 * 1024 * 1024
@@ -16,7 +17,6 @@ _CHUNK_BYTES = 256 * 1024
 _TOKEN_CHARS = 16
 """Longest token that may be cut at the end of what was read: an escaped character, a literal."""
 _SPACE = re.compile(r"[ \t\r\n]*")
-_HEX_ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*)\\x([0-9A-Fa-f]{2})")
 
 
 class BrokenJsonError(Exception):
@@ -126,6 +126,6 @@ class JsonCursor:
 
     def _repair(self) -> bool:
         r"""Replace escapes like ``\x1F``, which Telegram writes and JSON does not know; return whether any are."""
-        rest, count = _HEX_ESCAPE.subn(r"\1\\u00\2", self._text[self._at :])
+        rest, count = HEX_ESCAPE.subn(r"\1\\u00\2", self._text[self._at :])
         self._text = self._text[: self._at] + rest
         return bool(count)

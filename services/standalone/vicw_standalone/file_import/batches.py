@@ -70,7 +70,8 @@ def batched(
             (exported_again if flow in flows else flows).add(flow)
         if item.id is not None:
             identity = hash((record.context, item.id))
-            said = hash((item.text, item.speaker, item.timestamp, item.flow_id, item.flow_step))
+            # Not its flow: threads are found in each file, and a message may be in two.
+            said = hash((item.text, item.speaker, item.timestamp))
             before = seen.get(identity)
             if before == said and record.flow_ids is None:
                 continue

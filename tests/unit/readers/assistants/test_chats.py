@@ -170,11 +170,12 @@ def test_a_conversation_of_unknown_format_is_refused_alone(tmp_path: Path) -> No
 
 
 def test_other_json_is_text_and_broken_exports_are_refused(tmp_path: Path) -> None:
-    (other,) = read_paths([write(tmp_path / "package.json", {"mapping_of": "x", "a": {"mapping": 1}})])
-    assert isinstance(other, SourceItem)
-    assert (other.item.subtype, other.domain) == ("document", "coding")
+    for value in ({"mapping_of": "x", "a": {"mapping": 1}}, {"mapping": {"a": "b"}}):
+        (other,) = read_paths([write(tmp_path / "package.json", value)])
+        assert isinstance(other, SourceItem)
+        assert (other.item.subtype, other.domain) == ("document", "coding")
     broken = tmp_path / "broken.json"
-    broken.write_text('[{"mapping": {')
+    broken.write_text('[{"create_time": 1, "mapping": {')
     no_zip = tmp_path / "no.zip"
     no_zip.write_text("PK")
     empty = tmp_path / "empty.zip"

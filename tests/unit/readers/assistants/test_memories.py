@@ -54,3 +54,15 @@ def test_an_agent_of_letta_gives_blocks_and_turns(tmp_path: Path) -> None:
     ]
     old = {"name": "Mate", "core_memory": [{"label": "human", "value": "Her name is Ida."}], "messages": messages}
     assert said(items_in(written(tmp_path / "old.json", old))) == said(items)
+
+
+def test_an_agent_of_letta_is_known_though_its_blocks_come_late(tmp_path: Path) -> None:
+    agent = {
+        "id": "agent-1",
+        "block_ids": ["b"],
+        "messages": [{"id": "2", "role": "user", "content": "tide " * 20_000}],
+    }
+    value = {"agents": [agent], "blocks": [{"id": "b", "label": "human", "value": "Sails"}]}
+    assert {one.reader for one in items_in(written(tmp_path / "agent.json", value))} == {"letta"}
+    crew = {"agents": [{"role": "cook", "goal": "bread"}], "tools": []}
+    assert {one.reader for one in items_in(written(tmp_path / "crew.json", crew))} == {"text"}

@@ -67,6 +67,20 @@ def test_each_line_of_a_list_is_a_flow_and_others_are_refused(tmp_path: Path) ->
     ]
 
 
+def test_data_sets_that_both_count_from_one_keep_their_conversations_apart(tmp_path: Path) -> None:
+    for name, text in (("train.jsonl", "How wet is it?"), ("test.jsonl", "How far is it?")):
+        json_lines(tmp_path / name, {"id": 1, "messages": [{"role": "user", "content": text}]})
+    items = items_in(tmp_path)
+    assert len({one.item.id for one in items}) == 2
+    assert len({one.flow_id for one in items}) == 2
+
+
+def test_a_lasting_id_names_the_conversation_whatever_its_words(tmp_path: Path) -> None:
+    own = "0b1f9a52-6a5e-4b8f-9d57-3f2a1c6d7e80"
+    [item] = items_in(json_lines(tmp_path / "x.jsonl", {"id": own, "messages": [{"role": "user", "content": "Hi"}]}))
+    assert item.flow_id == own
+
+
 @pytest.mark.parametrize(
     "value",
     [

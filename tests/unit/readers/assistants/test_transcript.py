@@ -35,6 +35,10 @@ def read(data: bytes, reader: TranscriptReader | None = None) -> list[tuple[str,
     return [(one.id, one.speaker, one.text) for one in (reader or TranscriptReader("s1")).read(io.BytesIO(data))]
 
 
+def test_a_kind_that_is_no_text_is_an_unknown_one() -> None:
+    assert read(b'{"type": [], "payload": {}}\n' + lines(claude("user", "u1", "Hi"))) == [("u1", "user", "Hi")]
+
+
 def test_the_words_of_a_claude_code_session_are_read_and_nothing_else() -> None:
     data = lines(
         {"type": "summary", "summary": "Fix the build", "leafUuid": "x"},

@@ -64,7 +64,7 @@ def test_rows_of_sheets_repeat_their_header(tmp_path: Path) -> None:
     assert all(one.item.text.startswith("Ship | Built | Remark\nGannet ") for one in fleet)
     assert sum(one.item.text.count("Gannet") for one in fleet) == 40
     assert "Gannet 3 | 1903 | painted" in fleet[0].item.text
-    assert (crew.item.id, crew.item.text) == ("harbour.xlsx#crew-rows-2-2", "Name | Age\nAna | 40.5")
+    assert (crew.item.id, crew.item.text) == ("harbour.xlsx#crew-rows-2", "Name | Age\nAna | 40.5")
     assert crew.item.metadata["row"] == 2
     assert crew.item.name == "harbour > Crew > Row 2"
 

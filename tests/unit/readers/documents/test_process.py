@@ -99,6 +99,16 @@ def test_a_reader_that_stops_early_leaves_no_process_in_the_middle_of_a_file(run
     assert run("pass") == ["first", "last"]
 
 
+def test_code_in_the_current_folder_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "json.py").write_text("import pathlib\npathlib.Path('was-run').touch()\n")
+    (tmp_path / "broken.epub").write_bytes(b"PK")
+    monkeypatch.chdir(tmp_path)
+    end_waiting()  # a process that waits was started elsewhere
+    with pytest.raises(UnreadableFileError):
+        list(parse("epub", tmp_path / "broken.epub"))
+    assert not (tmp_path / "was-run").exists()
+
+
 def test_every_parser_of_the_table_is_a_module() -> None:
     for module in child.PARSERS.values():
         assert util.find_spec(module), module

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from vicw_readers.intake.text_decoder import MAX_TEXT_BYTES
 from vicw_readers.paths import read_paths
 from vicw_readers.records import Record, Refused, SourceItem
 
@@ -41,6 +42,19 @@ def test_csv_without_a_header_repeats_none(tmp_path: Path) -> None:
     assert one.item.text == "2024-03-01 | 4.1\n2024-03-02 | 4.3"
 
 
+def test_a_cell_may_be_a_page_long(tmp_path: Path) -> None:
+    found = items(read(tmp_path, "fleet.csv", f'Ship,Remark\nGannet,"{"dry " * 50_000}"\n'))
+    assert sum(one.item.text.count("dry") for one in found) == 50_000
+
+
+def test_rows_keep_their_ids_when_the_table_grows(tmp_path: Path) -> None:
+    rows = [f"Gannet,{n}\n" for n in range(1900, 2000)]
+    before = items(read(tmp_path, "fleet.csv", "Ship,Built\n" + "".join(rows[:-1])))
+    after = items(read(tmp_path, "fleet.csv", "Ship,Built\n" + "".join(rows)))
+    assert [one.item.id for one in before] == [one.item.id for one in after]
+    assert before[0].item.id == "fleet.csv#rows-2"
+
+
 def test_a_quoted_line_end_stays_in_its_row(tmp_path: Path) -> None:
     [one] = items(read(tmp_path, "fleet.csv", 'Ship,Remark\nGannet,"old\nbut dry"\n'))
     assert one.item.text == "Ship | Remark\nGannet | old but dry"
@@ -63,6 +77,14 @@ def test_a_notebook_is_cut_at_its_headings(tmp_path: Path) -> None:
     assert (tides.item.id, tides.item.name) == ("sea.ipynb#tides", "sea > Tides")
     assert "```python\ntides.mean()\n# not a heading\n```\n\n```text\n4.2\n```" in tides.item.text
     assert (wind.item.name, "AAAA" in tides.item.text) == ("sea > Tides > Wind", False)
+
+
+def test_a_notebook_that_is_too_large_is_refused_with_a_way_out(tmp_path: Path) -> None:
+    outputs = [{"output_type": "display_data", "data": {"image/png": "A" * MAX_TEXT_BYTES}}]
+    [refusal] = read(tmp_path, "sea.ipynb", notebook({"cell_type": "code", "source": "tides", "outputs": outputs}))
+    assert isinstance(refusal, Refused)
+    assert "too large" in refusal.reason
+    assert "outputs" in refusal.fix
 
 
 def test_a_broken_notebook_is_refused(tmp_path: Path) -> None:

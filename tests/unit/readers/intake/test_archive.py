@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import random
 import zipfile
 from pathlib import Path
 
@@ -88,6 +89,31 @@ def test_a_member_that_expands_too_far_is_stopped(tmp_path: Path, monkeypatch: p
             assert member.readline() == b"fine\n"
 
 
+def test_members_that_expand_too_far_together_are_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives, "ALWAYS_TOTAL_BYTES", 300_000)
+    monkeypatch.setattr(archives, "MAX_EXPANSION", 1)
+    path = packed(tmp_path / "bomb.zip", {f"{n}.txt": "fine\n" * 20_000 for n in range(4)})
+    records = list(read_paths([path]))
+    [refused] = [record for record in records if isinstance(record, Refused)]
+    assert (refused.path, refused.reason) == (f"{path}: 3.txt", "is in a .zip that expands to over 300000 bytes")
+    assert refused.fix
+
+
+@pytest.mark.parametrize(("method", "at"), [(zipfile.ZIP_DEFLATED, 35), (zipfile.ZIP_LZMA, 10_000)])
+def test_a_broken_member_is_refused_alone(tmp_path: Path, method: int, at: int) -> None:
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("a.txt", random.Random(1).randbytes(20_000).hex())
+        archive.writestr("b.txt", "fine")
+    data = bytearray(path.read_bytes())
+    data[at : at + 100] = b"\xff" * 100
+    path.write_bytes(data)
+    broken, fine = read_paths([path])
+    assert isinstance(broken, Refused)
+    assert "cannot be unpacked" in broken.reason
+    assert isinstance(fine, SourceItem)
+
+
 def test_too_many_members_and_a_broken_archive_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = packed(tmp_path / "x.zip", {f"{n}.md": "# A\n" for n in range(3)})
     monkeypatch.setattr(archives, "MAX_MEMBERS", 2)
@@ -107,6 +133,7 @@ def test_a_file_finds_those_beside_it_and_none_outside(tmp_path: Path) -> None:
     on_disk = SourceFile(tmp_path / "root/sub/day.json", "sub/day.json", "c")
     path = packed(tmp_path / "x.zip", {"users.json": "{}", "sub/day.json": "{}", "sub/other.json": "{}"})
     with path.open("rb") as file, archives.Archive.opened(file) as archive:
+        archive.names = ()  # nothing goes through all names for one: an export has a hundred thousand
         packed_file = SourceFile(path, "sub/day.json", "c", archive=archive, member="sub/day.json")
         for source in (on_disk, packed_file):
             users, other = source.beside("../users.json"), source.beside("other.json")

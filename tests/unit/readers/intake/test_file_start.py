@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -56,11 +57,22 @@ def test_no_text_is_too_odd(text: str) -> None:
         ('{"a": "x, y", "b": "unfin', [{"a": "x, y"}]),
         ('{"a": "br ] ace"}', [{"a": "br ] ace"}]),
         ("[1, 2]", []),
+        ('{"name": "a\tb\nc", "messages": [{"id": 1}, ', [{"name": "a\tb\nc", "messages": [{"id": 1}]}]),
+        ('{"name": "\\x41na", "messages": []}', [{"name": "Ana", "messages": []}]),
+        ('{"messages": [{"id": 1}], "b": "cut [ in an escape \\', [{"messages": [{"id": 1}]}]),
+        ('{"a": 1}\n{"b": 2, "picture": "iVBORw0KGgo', [{"a": 1}, {"b": 2}]),
         ("plain {", []),
     ],
 )
 def test_lines_and_parts_are_objects(text: str, found: list[dict[str, Any]]) -> None:
     assert list(objects_at_start(text)) == found
+
+
+def test_time_is_linear_in_the_brackets() -> None:
+    before = time.process_time()
+    assert objects_at_start("[" * HEAD_BYTES) == ()
+    assert objects_at_start('{"a":' * (HEAD_BYTES // 5)) == ()
+    assert time.process_time() - before < 1
 
 
 def test_a_head_is_text_up_to_its_last_line(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ class TranscriptReader:
         if not isinstance(line, dict):
             raise UnreadableLineError("is not a JSON object")
         kind = line.get("type")
-        if kind in _CODEX_LINES and isinstance(line.get("payload"), dict):
+        if isinstance(kind, str) and kind in _CODEX_LINES and isinstance(line.get("payload"), dict):
             self.is_known = True
             payload = line["payload"]
             if kind == "session_meta":
