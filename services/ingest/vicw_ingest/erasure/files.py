@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import tarfile
+import threading
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import Protocol
 
 from vicw_core.archive import PACKED
 from vicw_core.archive.writer import is_archive
@@ -22,6 +23,13 @@ _PARTIAL = ".partial"
 """Suffix of an export or backup while it is written."""
 _REPLACED = "replaced-"
 """Prefix of the folder in which a restore keeps replaced data."""
+_KEPT: dict[tuple[int, int], int] = {}
+"""Descriptors of the store's files by device and inode, never closed while the process lives.
+
+SQLite locks a file for the process, and POSIX releases a process's locks on a file as soon as it closes any descriptor
+of it. Another process that opens the store would then take its log for nobody's, and cut it off under the server.
+"""
+_KEEPING = threading.Lock()
 _NOT_READ = frozenset({"models"})
 """Folders of a data directory without stored data."""
 
@@ -36,7 +44,7 @@ def search_files(root: Path, residue: Residue, *, without: Callable[[Path], bool
     for path in sorted(_files(root)):
         if not without(path):
             # The engines remove files while they run: what is gone holds nothing.
-            with suppress(FileNotFoundError), path.open("rb") as file:
+            with suppress(FileNotFoundError), _opened(path) as file:
                 done += _search(str(path), file, residue)
     return done
 
@@ -73,7 +81,7 @@ def search_copy(copy: Path, residue: Residue) -> None:
             for folder, _, names in copy.walk(on_error=_refuse):
                 for path in (folder / name for name in sorted(names)):
                     if path.is_file() and not path.is_symlink():
-                        with path.open("rb") as file:
+                        with _opened(path, is_copy=True) as file:
                             _search(str(copy), file, residue)
         else:
             _search_packed(copy, residue)
@@ -122,7 +130,44 @@ def _files(root: Path) -> Iterator[Path]:
             yield path
 
 
-def _search(place: str, file: IO[bytes], residue: Residue) -> int:
+class _Bytes(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+class _Kept:
+    """Reads a file by a descriptor that others read by, too, and that stays open."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor, self._done = descriptor, 0
+
+    def read(self, size: int, /) -> bytes:
+        block = os.pread(self._descriptor, size, self._done)
+        self._done += len(block)
+        return block
+
+
+@contextmanager
+def _opened(path: Path, *, is_copy: bool = False) -> Iterator[_Bytes]:
+    """Open a file to read; one that SQLite may have open in this process stays open afterwards.
+
+    ``is_copy``: nobody has it open, unless it is a link to the store's.
+    """
+    found = path.stat()
+    with _KEEPING:
+        descriptor = _KEPT.get((found.st_dev, found.st_ino))
+        may_be_locked = path.name.startswith(_STORE) and not is_copy and hasattr(os, "pread")  # not on Windows
+        if descriptor is None and may_be_locked:
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            opened = os.fstat(descriptor)  # it may have been replaced meanwhile
+            descriptor = _KEPT.setdefault((opened.st_dev, opened.st_ino), descriptor)
+    if descriptor is not None:
+        yield _Kept(descriptor)
+        return
+    with path.open("rb") as file:
+        yield file
+
+
+def _search(place: str, file: _Bytes, residue: Residue) -> int:
     """Search a file block by block, each with the end of the previous block."""
     done, end = 0, b""
     while block := file.read(_BLOCK):
