@@ -10,7 +10,7 @@ from vicw_readers.documents.headed_text import headed_sections, markdown_heading
 from vicw_readers.documents.items import document_items
 from vicw_readers.intake.file_start import FileStart
 from vicw_readers.intake.source_file import SourceFile
-from vicw_readers.intake.text_decoder import TooLargeError
+from vicw_readers.intake.text_decoder import TooLongTextError
 from vicw_readers.records import Record, UnreadableFileError
 
 _OUTPUT_CHARS = 1000
@@ -52,7 +52,7 @@ class NotebookReader:
 def _text(source: SourceFile) -> str:
     try:
         return source.text()
-    except TooLargeError as error:  # of its outputs: nobody writes as much code and text
+    except TooLongTextError as error:  # of its outputs: nobody writes as much code and text
         raise UnreadableFileError(error.reason, fix="Clear its outputs in Jupyter, and save it") from None
 
 

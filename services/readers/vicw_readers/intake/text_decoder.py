@@ -17,7 +17,7 @@ SAVE_AS_UTF8 = "Save it as UTF-8, or say with --encoding what it is"
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
-class TooLargeError(UnreadableFileError):
+class TooLongTextError(UnreadableFileError):
     """The text is over the limit."""
 
 
@@ -30,10 +30,10 @@ def read_text(file: BinaryIO, size: int = 0, fallback: str | None = None) -> str
     another encoding, or with a NUL in it, and OSError.
     """
     if size > MAX_TEXT_BYTES:
-        raise TooLargeError(f"is too large: {size} bytes, over {MAX_TEXT_BYTES}")
+        raise TooLongTextError(f"is too large: {size} bytes, over {MAX_TEXT_BYTES}")
     data = file.read(MAX_TEXT_BYTES + 1)
     if len(data) > MAX_TEXT_BYTES:  # packed, or it has grown
-        raise TooLargeError(f"is too large: over {MAX_TEXT_BYTES} bytes")
+        raise TooLongTextError(f"is too large: over {MAX_TEXT_BYTES} bytes")
     if looks_binary(data[:_SNIFF_BYTES]):
         raise NothingToReadError("is binary")
     text = decode(data, _named(data) or fallback)
