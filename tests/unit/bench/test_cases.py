@@ -23,7 +23,7 @@ from vicw_bench.cli import app
 from vicw_bench.sets import BenchDataError
 from vicw_ingest.app import create_ingest_app
 from vicw_retrieval.app import create_retrieval_app
-from vicw_shared.settings import LimitSettings, ServerSettings
+from vicw_shared.settings import HookSettings, LimitSettings, OidcSettings, ServerSettings
 
 ANSWER = {
     "results": [{"id": "a", "uid": "u1", "duplicates": []}, {"id": None, "uid": "u2"}, {"id": "c", "uid": "u3"}],
@@ -244,7 +244,9 @@ def test_the_summary_counts_what_was_judged() -> None:
 
 
 def test_each_operation_is_asked_of_the_service_that_has_it() -> None:
-    settings = SimpleNamespace(server=ServerSettings(), limits=LimitSettings())
+    settings = SimpleNamespace(
+        server=ServerSettings(), limits=LimitSettings(), oidc=OidcSettings(), hooks=HookSettings()
+    )
     wiring: Any = SimpleNamespace(settings=settings, queue=SimpleNamespace(probe=None))
     of_both = {"/healthz", "/readyz", "/metrics"}
     for app_of, retrieves in ((create_ingest_app, False), (create_retrieval_app, True)):

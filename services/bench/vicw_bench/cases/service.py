@@ -21,7 +21,7 @@ _ASKED_AGAIN, PAUSE_SECONDS = 5, 1.0
 """How often a wrong answer is asked for again if it is degraded, and how long after."""
 _SUCCESS = Right()
 _OF_RETRIEVAL = frozenset(
-    "check contexts events feedback graph items mcp people retrieve sleep stats users webhooks".split()
+    "check contexts events feedback graph hooks items mcp people retrieve sleep stats users webhooks".split()
 )
 """First parts of the paths that the retrieval service has, where services are separate."""
 _CHANGES = frozenset({"/items/retract", "/sleep/undo"})
