@@ -7,8 +7,14 @@ from datetime import date
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
+MARKDOWN_SUFFIXES = frozenset({".md", ".markdown", ".mdx"})
 _NOTION = re.compile(r"(?P<title>.*\S)[ _-][0-9a-f]{32}$")
 _DAY = re.compile(r"(\d{4})([-_.]?)(\d\d)\2(\d\d)(?![\d])")
+
+
+def is_markdown(name: str) -> bool:
+    """Return whether a file is Markdown, by its suffix."""
+    return PurePosixPath(name).suffix.lower() in MARKDOWN_SUFFIXES
 
 
 def is_notion_export(name: str) -> bool:

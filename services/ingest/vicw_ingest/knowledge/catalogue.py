@@ -13,7 +13,8 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from vicw_core.markdown.links import LinkKind, PageLink
-from vicw_ingest.knowledge.pages import INDEXES, is_markdown, stem_of
+from vicw_core.markdown.note_titles import is_markdown
+from vicw_ingest.knowledge.pages import INDEXES, stem_of
 from vicw_ingest.knowledge.record import PageRecord
 from vicw_shared.model import Node
 from vicw_shared.model.knowledge import FILE, FOLDER, PAGE, folder_uid

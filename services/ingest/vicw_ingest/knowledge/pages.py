@@ -12,7 +12,7 @@ from vicw_core.code.languages import languages_of_path
 from vicw_core.markdown.front_matter import Property, front_matter
 from vicw_core.markdown.links import LinkKind, PageLink
 from vicw_core.markdown.note import Note, read_note
-from vicw_core.markdown.note_titles import note_title
+from vicw_core.markdown.note_titles import MARKDOWN_SUFFIXES, is_markdown, note_title
 from vicw_core.markdown.outline import Heading, outline
 from vicw_ingest.knowledge.subjects import NOTHING, Subjects, subjects_of
 from vicw_shared.errors import FieldProblem, InvalidInputError
@@ -23,8 +23,7 @@ from vicw_shared.text import fold_case, lines_of, visible
 from vicw_shared.wire.ingest import IngestRequest, Item
 
 _IMPORTS = "imports"
-_MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
-_PROSE = _MARKDOWN | {".txt", ".rst", ".adoc", ".org", ""}
+_PROSE = MARKDOWN_SUFFIXES | {".txt", ".rst", ".adoc", ".org", ""}
 INDEXES = frozenset({"readme", "index", "_index"})
 _ENTRIES = frozenset({"main", "__main__", "app", "cli", "manage", "server"})
 _FORBIDDEN_FIELDS = ("subtype", "speaker", "user", "timestamp", "flow_id", "flow_step", "source")
@@ -74,11 +73,6 @@ class KnowledgePage:
 def stem_of(path: str) -> str:
     """Return a file's case-folded name without its suffix."""
     return fold_case(PurePosixPath(path).stem)
-
-
-def is_markdown(path: str) -> bool:
-    """Return whether a file is Markdown, by its suffix."""
-    return PurePosixPath(path).suffix.lower() in _MARKDOWN
 
 
 def parse_pages(request: IngestRequest, limits: LimitSettings) -> tuple[IngestRequest, dict[int, KnowledgePage]]:

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from vicw_core.markdown.note import read_note
+from vicw_core.markdown.note_titles import MARKDOWN_SUFFIXES
 from vicw_core.markdown.outline import Heading, outline
 from vicw_core.text.heading_anchors import Unique, slug
 from vicw_readers.intake.file_start import FileStart
 from vicw_readers.intake.source_file import SourceFile
 from vicw_readers.records import Record, bounded_id, bounded_name
 from vicw_shared.text import lines_of, visible
-
-_SUFFIXES = {".md", ".markdown", ".mdx"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ class MarkdownReader:
 
     def recognises(self, start: FileStart) -> bool:
         """Return whether it is a text with a suffix of Markdown."""
-        return start.text is not None and start.suffix in _SUFFIXES
+        return start.text is not None and start.suffix in MARKDOWN_SUFFIXES
 
     def read(self, source: SourceFile) -> Iterator[Record]:
         """Yield a page's sections."""

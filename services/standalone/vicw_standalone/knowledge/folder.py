@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from vicw_core.code.languages import languages_of_path
 from vicw_core.markdown.front_matter import front_matter
-from vicw_core.markdown.note_titles import note_title
+from vicw_core.markdown.note_titles import is_markdown, note_title
 from vicw_readers.intake.text_decoder import read_text
 from vicw_readers.intake.walk import walk
 from vicw_readers.paths import is_generated
@@ -20,8 +20,6 @@ from vicw_readers.records import Noted, NothingToReadError, Refused, Skipped, Un
 from vicw_shared.text import normalise
 from vicw_shared.wire.ingest import Item
 from vicw_shared.wire.validation_errors import describe
-
-_MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +100,7 @@ def _read(snapshot: Snapshot, path: Path, name: str) -> None:
         with path.open("rb") as file:
             text = normalise(read_text(file, path.stat().st_size))
     except NothingToReadError as error:
-        if path.suffix.lower() in _MARKDOWN and not path.stat().st_size:
+        if is_markdown(name) and not path.stat().st_size:
             # Others link to an empty note; its title is what it says.
             _add(snapshot, path, name, f"{note_title(name)}\n")
             return
@@ -120,7 +118,7 @@ def _read(snapshot: Snapshot, path: Path, name: str) -> None:
 
 
 def _add(snapshot: Snapshot, path: Path, name: str, text: str) -> None:
-    front = front_matter(text) if path.suffix.lower() in _MARKDOWN else None
+    front = front_matter(text) if is_markdown(name) else None
     snapshot.pages[name] = PageFile(
         name, text, hashlib.sha256(text.encode()).hexdigest(), front.key if front is not None else None
     )
