@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from support.servers.fetched import fetched, have_fetched
 from support.servers.sources import Source, Unavailable
 
 VERSION = "2.12.0"
@@ -45,20 +44,10 @@ class McpInspector:
 
 
 def _fetched() -> McpInspector:
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "vicw"
-    folder = cache / f"mcp-inspector-{VERSION}"
-    cache.mkdir(parents=True, exist_ok=True)
-    with folder.with_suffix(".lock").open("w") as lock:
-        # Runs that start together fetch once; the folder gets its name when it is whole.
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not folder.is_dir():
-            with tempfile.TemporaryDirectory(dir=cache, prefix=".mcp-inspector-") as aside:
-                _install(Path(aside) / "it")
-                (Path(aside) / "it").rename(folder)
-    return McpInspector(folder)
+    return McpInspector(fetched(f"mcp-inspector-{VERSION}", _fetch))
 
 
-def _install(folder: Path) -> None:
+def _fetch(folder: Path) -> None:
     npm = shutil.which("npm")
     if npm is None or shutil.which("node") is None:
         raise Unavailable("no npm on PATH (Debian, Ubuntu: apt install npm)")
@@ -66,21 +55,8 @@ def _install(folder: Path) -> None:
     (folder / "package.json").write_text('{"private": true}')
     # Its install scripts build the web page, which nobody looks at here.
     options = ["--no-audit", "--no-fund", "--ignore-scripts", "--omit=optional"]
-    try:
-        ran = subprocess.run(
-            [npm, "install", *options, f"@modelcontextprotocol/inspector@{VERSION}"],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=_FETCH_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise Unavailable(f"npm had not fetched it within {_FETCH_SECONDS} s") from error
-    if ran.returncode != 0:
-        raise Unavailable(f"npm could not fetch it:\n{ran.stdout[-3000:]}")
+    command = [npm, "install", *options, f"@modelcontextprotocol/inspector@{VERSION}"]
+    have_fetched(command, "npm", "the MCP inspector", _FETCH_SECONDS, folder)
 
 
 INSPECTOR = Source("npm", _fetched)
