@@ -8,7 +8,7 @@ from pathlib import Path
 
 from support.documents.office import docx, epub, paragraph, pptx, shape, xlsx
 from support.documents.pdf import Text, pdf
-from support.files.reading import json_lines, written
+from support.files.records_of_file import json_lines, written
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.files.reading import items_in, json_lines, records_in, refusals_in, skips_in, written
+from support.files.records_of_file import items_in, json_lines, records_in, refusals_in, skips_in, written
 from vicw_readers.intake import source_file
 from vicw_readers.intake.source_file import ImportOptions
 from vicw_readers.plain.text import TextReader

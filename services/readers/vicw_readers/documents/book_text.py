@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
 from vicw_readers.documents.blocks import sections_of
-from vicw_readers.documents.html.reading import PageReader
+from vicw_readers.documents.html.page_reader import PageReader
 from vicw_readers.documents.html.text import decode_page
 from vicw_readers.documents.limits import Limits
 from vicw_readers.documents.model import Part, Properties, UnreadPart

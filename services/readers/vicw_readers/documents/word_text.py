@@ -9,7 +9,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from vicw_readers.documents.blocks import Block, sections_of
-from vicw_readers.documents.html.reading import PageReader
+from vicw_readers.documents.html.page_reader import PageReader
 from vicw_readers.documents.limits import Limits
 from vicw_readers.documents.model import Part
 from vicw_readers.documents.packed import office_properties, packed_document, refuse_doctypes

@@ -9,8 +9,8 @@ from email import message_from_bytes
 
 from vicw_readers.mail.body import body_of
 from vicw_readers.mail.calendar import CalendarEvent, events_of
-from vicw_readers.mail.folding import folded
 from vicw_readers.mail.headers import first_of, header_text, ids_in, people, shown, time_of, values_of
+from vicw_readers.mail.own_words import folded
 from vicw_shared.text import visible
 
 

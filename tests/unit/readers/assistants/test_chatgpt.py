@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from support.files.reading import items_in, records_in, refusals_in, said, skips_in, written
+from support.files.records_of_file import items_in, records_in, refusals_in, said, skips_in, written
 from vicw_readers.records import SourceItem
 
 

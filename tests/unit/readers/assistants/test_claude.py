@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from support.files.reading import items_in, said, skips_in, written
+from support.files.records_of_file import items_in, said, skips_in, written
 
 ROOT = "00000000-0000-4000-8000-000000000000"
 

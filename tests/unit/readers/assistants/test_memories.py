@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.files.reading import items_in, json_lines, said, skips_in, written
+from support.files.records_of_file import items_in, json_lines, said, skips_in, written
 
 MEM0 = {"id": "m1", "memory": "Prefers window seats", "hash": "x", "metadata": {"category": "travel"}, "user_id": "sam"}
 TIME = {"created_at": "2025-07-01T00:00:00-07:00"}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.files.reading import items_in, json_lines, refusals_in, said, written
+from support.files.records_of_file import items_in, json_lines, refusals_in, said, written
 
 TURNS: list[dict[str, object]] = [
     {"role": "system", "content": "Be brief"},

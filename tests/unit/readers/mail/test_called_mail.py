@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from vicw_readers.mail.folding import folded
+from vicw_readers.mail.own_words import folded
 from vicw_readers.paths import read_paths
 from vicw_readers.records import Refused, SourceItem
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from vicw_readers.intake.source_file import ImportOptions
-from vicw_readers.mail.folding import folded
 from vicw_readers.mail.headers import decoded, header_text
 from vicw_readers.mail.html_text import html_text
 from vicw_readers.mail.message import NoMailError, parsed_mail
+from vicw_readers.mail.own_words import folded
 from vicw_readers.paths import read_paths
 from vicw_readers.records import Refused, SourceItem
 

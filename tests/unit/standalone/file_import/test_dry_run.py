@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from support.files.reading import json_lines, written
+from support.files.records_of_file import json_lines, written
 from vicw_readers.registry import READERS
 from vicw_standalone.cli import app
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from vicw_readers.documents.blocks import Block, joined
-from vicw_readers.documents.html.reading import PageReader
+from vicw_readers.documents.html.page_reader import PageReader
 from vicw_readers.documents.model import Properties
 
 _ARTICLE_SHARE = 0.5
