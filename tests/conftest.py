@@ -50,6 +50,14 @@ def loggers_that_can_be_captured() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def log_of_before() -> Iterator[None]:
+    """A command sets the level of its whole process, which would drop what a later test looks for."""
+    before = structlog.get_config()
+    yield
+    structlog.configure(**before)
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Path]:
     """A data directory, in memory where that can be had."""

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import structlog
 from structlog.testing import capture_logs
 
 from support.packages.installed import install
@@ -34,7 +33,6 @@ async def names(memory: Memory, label: Label) -> set[str]:
 
 async def test_without_an_extractor_items_are_stored_and_found(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VICW_INGEST_EXTRACTOR", "none")
-    structlog.reset_defaults()  # a command before may have left a level that drops it
     with capture_logs() as logs:
         async with open_memory(store) as memory:
             items: list[dict[str, Any]] = [{"id": "a", "text": TEXT}, {"id": "b", "text": CODE, "source": "build.py"}]
