@@ -7,7 +7,7 @@ from itertools import batched
 from pathlib import Path
 
 from vicw_shared.model import Label
-from vicw_stores.edge.shard import FOLDERS, Shard, Shards
+from vicw_stores.edge.shards import FOLDERS, LIST, Shards
 
 PART = 64
 """Points of one update."""
@@ -22,39 +22,43 @@ class IndexCopy:
     def __init__(self, path: Path, size: int) -> None:
         self._path, self._size = path, size
         self._fresh, self._old = _work_paths(path)
-        self._shards: dict[Label, Shard] = {}
-        self._last: dict[Label, str | None] = {}
+        self._shards: Shards | None = None
+        self._last: dict[Label, str] = {}
         self.changed: set[str] = set()
 
-    def create(self, shards: Shards) -> None:
+    def create(self) -> None:
         """Begin with an empty copy."""
         recover(self._path)
-        for label in shards:
-            folder = self._fresh / FOLDERS[label]
-            Shard.create(folder, self._size)
-            self._shards[label], self._last[label] = Shard(folder), None
+        Shards.create(self._fresh)
+        self._shards = Shards(self._fresh, self._size)
 
     def copy_part(self, shards: Shards) -> bool:
         """Copy the next points; return whether there may be more."""
-        for label, last in self._last.items():
-            if ids := shards[label].ids(last, PART):
+        assert self._shards is not None
+        for label in FOLDERS:
+            shard = shards.get(label)
+            if shard is not None and (ids := shard.ids(self._last.get(label), PART)):
                 self._last[label] = ids[-1]
-                self._shards[label].upsert(shards[label].points(ids))
+                self._shards.made(label).upsert(shard.points(ids))
                 return True
         return False
 
     def complete(self, shards: Shards) -> None:
         """Copy what has changed meanwhile."""
+        assert self._shards is not None
         for part in batched(sorted(self.changed), PART):
-            for label, shard in shards.items():
-                self._shards[label].delete(part)
-                self._shards[label].upsert(shard.points(part))
+            for copied in self._shards:
+                copied.delete(part)
+            for label in FOLDERS:
+                shard = shards.get(label)
+                if shard is not None and (points := shard.points(part)):
+                    self._shards.made(label).upsert(points)
 
     def swap(self) -> None:
         """Move the copy to the path of the index, which must be closed."""
         self._close()
         for file in self._path.iterdir():
-            if file.is_file():
+            if file.is_file() and file.name != LIST:  # the copy may have fewer shards
                 shutil.copy2(file, self._fresh / file.name)
         self._path.rename(self._old)
         try:
@@ -70,8 +74,9 @@ class IndexCopy:
         recover(self._path)
 
     def _close(self) -> None:
-        while self._shards:
-            self._shards.popitem()[1].close()
+        if self._shards is not None:
+            self._shards.close()
+            self._shards = None
 
 
 def recover(path: Path) -> None:

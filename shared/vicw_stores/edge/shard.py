@@ -40,7 +40,6 @@ from qdrant_edge import (
 from qdrant_edge import Point as EdgePoint
 from qdrant_edge import SparseVector as EdgeSparseVector
 
-from vicw_shared.model import Label
 from vicw_shared.ports import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery
 from vicw_stores.conditions import (
     DOMAIN,
@@ -60,8 +59,6 @@ from vicw_stores.conditions import (
     tenant_condition,
 )
 
-FOLDERS = {Label.CHUNK: "passages", Label.EVENT: "statements"}
-"""Folder of each label's shard in an index."""
 _DENSE, _SPARSE = "dense", "bm25"
 _BEFORE_ALL = -1e18
 """Milliseconds since 1970: before every instant."""
@@ -211,10 +208,6 @@ class Shard:
             has_instant = Filter(must=[FieldCondition(field, range=RangeFloat(gte=_BEFORE_ALL))])
             self._empty[field] = self._edge.count(CountRequest(filter=has_instant, exact=True)) == 0
         return self._empty[field]
-
-
-type Shards = Mapping[Label, Shard]
-"""The shards of an index."""
 
 
 def _weighs_terms(path: Path) -> bool:

@@ -12,7 +12,6 @@ import heapq
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from itertools import batched
@@ -28,7 +27,7 @@ from vicw_shared.ports import Point, ScoreQuery, SparseVector, VectorHit, Vector
 from vicw_shared.telemetry.engines import measured
 from vicw_stores.conditions import LABEL
 from vicw_stores.edge.rewrite import PART, IndexCopy
-from vicw_stores.edge.shard import FOLDERS, Shard, Shards
+from vicw_stores.edge.shards import Shards
 
 _CLEAN = "clean"
 
@@ -52,8 +51,8 @@ class EdgeVectorStore:
         self.unclean = not created and not self.closed_cleanly(path)
         try:
             if created:
-                self._create(size)
-            self._shards: dict[Label, Shard] | None = _open(path)
+                self._create()
+            self._shards: Shards | None = Shards(path, size)
         except Exception as error:
             raise DataDirError(
                 f"The vector index {path} cannot be opened ({error}). `vicw reindex` builds it anew"
@@ -67,12 +66,12 @@ class EdgeVectorStore:
     @property
     def weighs_terms(self) -> bool:
         """Whether it is of an earlier program and multiplies by an IDF of its own; ``rewrite`` ends that."""
-        return self._shards is not None and any(shard.weighs_terms for shard in self._shards.values())
+        return self._shards is not None and any(shard.weighs_terms for shard in self._shards)
 
     @staticmethod
     def exists(path: Path) -> bool:
         """Return whether there is an index at ``path``."""
-        return all(Shard.exists(path / name) for name in FOLDERS.values())
+        return Shards.exist(path)
 
     @staticmethod
     def closed_cleanly(path: Path) -> bool:
@@ -84,12 +83,11 @@ class EdgeVectorStore:
         """Remove an index that no process has open."""
         shutil.rmtree(path, ignore_errors=True)
 
-    def _create(self, size: int) -> None:
+    def _create(self) -> None:
         """Create the index beside its path, then move it: a kill midway leaves no incomplete index."""
         aside = self.path.with_name(f"{self.path.name}.new")
         shutil.rmtree(aside, ignore_errors=True)
-        for name in FOLDERS.values():
-            Shard.create(aside / name, size)
+        Shards.create(aside)
         shutil.rmtree(self.path, ignore_errors=True)
         aside.rename(self.path)
 
@@ -100,7 +98,7 @@ class EdgeVectorStore:
 
     async def set_payload(self, payloads: Mapping[str, Mapping[str, object]]) -> None:
         def work(shards: Shards) -> None:
-            for shard in shards.values():
+            for shard in shards:
                 shard.set_payload(payloads)
 
         await self._change(payloads, work)
@@ -111,7 +109,7 @@ class EdgeVectorStore:
 
     async def delete(self, ids: Sequence[str]) -> None:
         def work(shards: Shards) -> None:
-            for shard in shards.values():
+            for shard in shards:
                 shard.delete(ids)
 
         await self._change(ids, work)
@@ -119,7 +117,7 @@ class EdgeVectorStore:
     async def search(self, query: VectorQuery) -> list[VectorHit]:
         if () in {query.scope.contexts, query.scope.domains, query.scope.items}:
             return []
-        return await self._do(lambda shards: shards[query.label].search(query))
+        return await self._do(lambda shards: shard.search(query) if (shard := shards.get(query.label)) else [])
 
     async def score(self, queries: Sequence[ScoreQuery]) -> list[dict[str, float]]:
         def work(shards: Shards) -> list[dict[str, float]]:
@@ -128,23 +126,27 @@ class EdgeVectorStore:
         return await self._do(work)
 
     async def dense(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        return await self._do(lambda shards: _merged([shard.dense(ids) for shard in shards.values()]))
+        return await self._do(lambda shards: _merged([shard.dense(ids) for shard in shards]))
 
     async def terms(self, ids: Sequence[str]) -> dict[str, frozenset[int]]:
-        return await self._do(lambda shards: shards[Label.CHUNK].terms(ids))  # statements have none
+        # Statements have none.
+        return await self._do(lambda shards: shard.terms(ids) if (shard := shards.get(Label.CHUNK)) else {})
 
     async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
-        return await self._do(lambda shards: shards[Label.CHUNK].domains(tenant, public=public))
+        def work(shards: Shards) -> dict[str, int]:
+            return shard.domains(tenant, public=public) if (shard := shards.get(Label.CHUNK)) else {}
+
+        return await self._do(work)
 
     async def payloads(self, ids: Sequence[str]) -> dict[str, Mapping[str, object]]:
-        return await self._do(lambda shards: _merged([shard.payloads(ids) for shard in shards.values()]))
+        return await self._do(lambda shards: _merged([shard.payloads(ids) for shard in shards]))
 
     async def present(self, ids: Sequence[str]) -> set[str]:
-        return await self._do(lambda shards: set().union(*(shard.present(ids) for shard in shards.values())))
+        return await self._do(lambda shards: set().union(*(shard.present(ids) for shard in shards)))
 
     async def ids(self, *, after: str | None, limit: int) -> list[str]:
         def work(shards: Shards) -> list[str]:
-            return list(heapq.merge(*(shard.ids(after, limit) for shard in shards.values())))[:limit]
+            return list(heapq.merge(*(shard.ids(after, limit) for shard in shards)))[:limit]
 
         return await self._do(work)
 
@@ -156,7 +158,7 @@ class EdgeVectorStore:
         async with self._rewriting:
             copy = IndexCopy(self.path, self._size)
             try:
-                await finish(self._do(lambda shards: self._begin(copy, shards)))
+                await finish(self._do(partial(self._begin, copy)))
                 while await finish(self._do(copy.copy_part)):
                     pass
                 await finish(self._do(self._swap))
@@ -164,24 +166,24 @@ class EdgeVectorStore:
                 self._copy = None
                 await in_thread(copy.discard)
 
-    def _begin(self, copy: IndexCopy, shards: Shards) -> None:
-        copy.create(shards)
+    def _begin(self, copy: IndexCopy, _: Shards) -> None:
+        copy.create()
         self._copy = copy
 
     def _swap(self, shards: Shards) -> None:
         """Replace the open index by its copy. Nothing else runs in the thread meanwhile."""
         copy, self._copy = self._copy, None
-        assert copy is not None and self._shards is not None
+        assert copy is not None
         copy.complete(shards)
-        _close(shards)
+        shards.close()
         try:
             copy.swap()
         finally:
-            self._shards.update(_open(self.path))
+            shards.open()
 
     async def close(self) -> None:
         if self._shards is not None:
-            await self._do(_close)
+            await self._do(Shards.close)
             self._shards = None
             if not self.unclean:
                 (self.path / _CLEAN).touch()
@@ -215,34 +217,20 @@ def _by_label(points: Sequence[Point]) -> dict[Label, list[Point]]:
 
 
 def _upsert(shards: Shards, label: Label, part: Sequence[Point]) -> None:
-    shards[label].upsert(part)
+    shards.made(label).upsert(part)
 
 
 def _set_sparse(shards: Shards, vectors: Mapping[str, SparseVector]) -> None:
-    shards[Label.CHUNK].set_sparse(vectors)
+    if (shard := shards.get(Label.CHUNK)) is not None:
+        shard.set_sparse(vectors)
 
 
 def _scored(shards: Shards, query: ScoreQuery) -> dict[str, float]:
     """Score passages, then the remaining ids (few as a rule) as statements, which have no sparse vectors."""
-    scores = shards[Label.CHUNK].score(query)
+    passages, statements = shards.get(Label.CHUNK), shards.get(Label.EVENT)
+    scores = passages.score(query) if passages else {}
     remaining = [uid for uid in query.ids if uid not in scores] if query.dense is not None else []
-    return scores | shards[Label.EVENT].score(replace(query, ids=remaining)) if remaining else scores
-
-
-def _open(path: Path) -> dict[Label, Shard]:
-    with ExitStack() as stack:  # if one cannot be opened, none stays open
-        shards = {}
-        for label, name in FOLDERS.items():
-            shards[label] = Shard(path / name)
-            stack.callback(shards[label].close)
-        stack.pop_all()
-        return shards
-
-
-def _close(shards: Shards) -> None:
-    with ExitStack() as stack:
-        for shard in shards.values():
-            stack.callback(shard.close)
+    return scores | statements.score(replace(query, ids=remaining)) if remaining and statements else scores
 
 
 def _merged[T](parts: Sequence[Mapping[str, T]]) -> dict[str, T]:

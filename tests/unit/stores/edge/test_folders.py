@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from vicw_shared.errors import DataDirError
-from vicw_shared.ports import ModelIdentity
+from vicw_shared.ports import ModelIdentity, Point
+from vicw_shared.uids import make_uid
 from vicw_stores.data_dir import DataDir
 from vicw_stores.edge import EdgeVectorStore
 from vicw_stores.edge.folders import folder_of, noted_in, open_folder, others
 
+PAYLOAD = {"tenant": "t", "label": "Chunk"}
 A, B = ModelIdentity("a", 4, "0" * 64, 1), ModelIdentity("b", 4, "1" * 64, 1)
 
 
@@ -50,7 +53,9 @@ async def test_a_second_models_folder_is_found_after_the_first_is_dropped(tmp_pa
 
 async def test_a_broken_vector_folder_is_recreated_only_on_request(tmp_path: Path) -> None:
     folder = tmp_path / "vectors"
-    await make(folder, A)
+    store = open_folder(folder, A, anew=True)
+    await store.upsert([Point(make_uid("p"), np.eye(A.size, dtype=np.float32)[0], None, PAYLOAD)])
+    await store.close()
     (folder / "passages" / "edge_config.json").write_text("not json")
     with pytest.raises(DataDirError, match="vicw reindex"):
         open_folder(folder, A, anew=False)
