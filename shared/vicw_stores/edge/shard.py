@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +47,7 @@ from vicw_stores.conditions import (
     FLAGS,
     INSTANTS,
     KEYWORDS,
+    LABEL,
     TENANT,
     After,
     AnyOf,
@@ -60,6 +62,8 @@ from vicw_stores.conditions import (
 )
 
 _DENSE, _SPARSE = "dense", "bm25"
+_NOT_ASKED = {LABEL, "node_id", "flow_id", "bucket"}
+"""Fields that no search here has a condition on, since labels have a shard each: an index costs 4 MB and a write."""
 _BEFORE_ALL = -1e18
 """Milliseconds since 1970: before every instant."""
 
@@ -67,12 +71,11 @@ _BEFORE_ALL = -1e18
 class Shard:
     """Points in a folder, with cached statistics over all of them."""
 
-    def __init__(self, path: Path) -> None:
-        """Open the shard that ``create`` made."""
-        self._edge = EdgeShard.load(str(path))
-        _create_indexes(self._edge)  # an earlier program had fewer fields
-        self._tenants = {str(hit.value) for hit in self._edge.facet(FacetRequest(TENANT, 10_000, True)).hits}
-        self.weighs_terms = _weighs_terms(path)
+    def __init__(self, edge: EdgeShard, *, weighs_terms: bool = False) -> None:
+        self._edge = edge
+        _create_indexes(edge)  # an earlier program had fewer fields
+        self._tenants = {str(hit.value) for hit in edge.facet(FacetRequest(TENANT, 10_000, True)).hits}
+        self.weighs_terms = weighs_terms
         """Whether the engine multiplies by an IDF of its own, as earlier programs had it."""
         self._domains: dict[tuple[str, bool], dict[str, int]] = {}
         self._empty: dict[str, bool] = {}
@@ -83,13 +86,16 @@ class Shard:
         """Return whether there is a shard at ``path``."""
         return (path / "segments").exists()
 
-    @staticmethod
-    def create(path: Path, size: int) -> None:
-        """Create an empty shard for vectors of ``size`` dimensions in a new folder."""
-        path.mkdir(mode=0o700, parents=True)
-        edge = EdgeShard.create(str(path), _config(size))
-        _create_indexes(edge)
-        edge.close()
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Open the shard at ``path``."""
+        return cls(EdgeShard.load(str(path)), weighs_terms=_weighs_terms(path))
+
+    @classmethod
+    def create(cls, path: Path, size: int) -> Self:
+        """Create an empty shard for vectors of ``size`` dimensions in a new folder, and return it open."""
+        path.mkdir(mode=0o700)
+        return cls(EdgeShard.create(str(path), _config(size)))
 
     def upsert(self, points: Sequence[Point]) -> None:
         self._tenants.update(str(point.payload[TENANT]) for point in points)
@@ -227,7 +233,7 @@ def _config(size: int) -> EdgeConfig:
 def _create_indexes(shard: EdgeShard) -> None:
     create, known = UpdateOperation.create_field_index, shard.info().payload_schema
     params: dict[str, KeywordIndexParams | IntegerIndexParams]
-    params = {field: KeywordIndexParams(is_tenant=field == TENANT) for field in KEYWORDS}
+    params = {field: KeywordIndexParams(is_tenant=field == TENANT) for field in KEYWORDS if field not in _NOT_ASKED}
     params |= {field: IntegerIndexParams(lookup=False, range=True) for field in INSTANTS}
     params |= {field: IntegerIndexParams(lookup=True, range=False) for field in FLAGS}
     for field in params.keys() - known.keys():

@@ -6,14 +6,17 @@ import asyncio
 import json
 import shutil
 import uuid
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from qdrant_edge import EdgeShard
 
 from vicw_shared.clock import now
 from vicw_shared.model import Label
-from vicw_shared.ports import Point, Scope, ScoreQuery, SparseVector, VectorQuery
+from vicw_shared.ports import Audience, Point, Scope, ScoreQuery, SparseVector, VectorQuery
+from vicw_stores.conditions import Condition, Group, scope_conditions
 from vicw_stores.edge import EdgeVectorStore
 
 SIZE = 4
@@ -83,17 +86,16 @@ async def test_an_index_that_lost_a_shard_is_not_taken_for_whole(store: Path, lo
     assert not EdgeVectorStore.exists(path)
 
 
-async def test_a_shard_made_just_before_a_kill_is_used(store: Path) -> None:
+async def test_a_shard_that_a_kill_left_incomplete_is_made_anew(store: Path) -> None:
     path = store / "vectors"
     index = EdgeVectorStore(path, SIZE)
     await index.upsert([PASSAGE])
     await index.close()
-    (path / "shards.json").write_text("[]")  # a kill between the two steps leaves it so
-    (path / "statements.new").mkdir()  # a kill in the first step leaves this
+    (path / "statements" / "segments").mkdir(parents=True)
     again = EdgeVectorStore(path, SIZE)
-    assert json.loads((path / "shards.json").read_text()) == ["passages"]
+    assert shards(path) == {"passages"}
     await again.upsert([STATEMENT])
-    assert shards(path) == {"passages", "statements"}
+    assert json.loads((path / "shards.json").read_text()) == ["passages", "statements"]
     assert await again.ids(after=None, limit=9) == [PASSAGE.id, STATEMENT.id]
     await again.close()
 
@@ -114,3 +116,38 @@ async def test_a_first_statement_during_a_rewrite_is_in_the_rewritten_index(stor
     again = EdgeVectorStore(store / "vectors", SIZE)
     assert (len(await again.ids(after=None, limit=999)), await found(again, Label.EVENT)) == (290, [])
     await again.close()
+
+
+async def test_every_field_that_a_search_has_a_condition_on_is_indexed(store: Path) -> None:
+    index = EdgeVectorStore(store / "vectors", SIZE)
+    await index.upsert([PASSAGE])
+    await index.close()
+    shard = EdgeShard.load(str(store / "vectors" / "passages"))
+    indexed = set(shard.info().payload_schema)
+    shard.close()
+    some = ("a",)
+    audience = Audience(context="c", identities=some, private=True)
+    narrow = Scope(
+        tenant="t",
+        now=now(),
+        contexts=some,
+        domains=some,
+        subtypes=some,
+        subtypes_none=some,
+        items=some,
+        without=some,
+        tags_any=some,
+        tags_all=some,
+        tags_none=some,
+        audience=audience,
+    )
+    asked = {"tenant"}
+    for scope in (narrow, replace(narrow, as_of=now()), replace(narrow, known_at=now())):
+        asked |= fields(scope_conditions(scope))
+    assert indexed == asked
+
+
+def fields(condition: Condition) -> set[str]:
+    if isinstance(condition, Group):
+        return set().union(*map(fields, (*condition.must, *condition.must_not, *condition.should)))
+    return {condition.field}
