@@ -303,7 +303,8 @@ class Intruder:
             if sent.get("id") is not None:
                 self._ids.add((context, sent["id"]))
             if item["flow_step"] is not None:
-                assert item["flow_step"] <= self._stored[context, item["flow_id"]], "a neighbour's steps do not count"
+                told = f"a neighbour's steps do not count: {sent} became {item} after {dict(self._stored)}"
+                assert item["flow_step"] <= self._stored[context, item["flow_id"]], told
 
 
 def _requests(neighbour: Neighbour) -> st.SearchStrategy[dict[str, Any]]:
