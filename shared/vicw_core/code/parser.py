@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _BLOCK = 512
 """Bytes passed to the parser at once: a pattern that tests a name copies a whole block for it."""
+_INK = re.compile(rb"[^\r\n]")
 _ENDS = re.compile(r"[;{}]")
 _LONG_RUN = 2_000
 _OPEN_ANGLES = 500
@@ -32,7 +33,8 @@ Match = dict[str, "list[Node]"]
 class Parsed:
     """A parsed text: its bytes in UTF-8, and the matches of the language's patterns, in the patterns' order.
 
-    ``broken`` is the share of it (0 to 1) in the ``errors`` syntax errors.
+    ``broken`` is the share of it (0 to 1) in the ``errors`` syntax errors. ``wrong`` are the bytes that were not
+    understood, sorted: an error around the whole text still has parts that were.
     """
 
     language: CodeLanguage
@@ -40,6 +42,7 @@ class Parsed:
     matches: tuple[Match, ...]
     broken: float
     errors: int
+    wrong: Sequence[tuple[int, int]]
 
     def written(self, start: int, end: int) -> str:
         """Return the text of these bytes."""
@@ -66,12 +69,13 @@ def parse(text: str, language: CodeLanguage, bounds: Bounds) -> Parsed | None:
     grammar, patterns = load(language)
     text = text[: bounds.characters]
     data = text.encode("utf-8", "replace")  # a lone surrogate is one character there, too
+    known = language.newer.sub(_blank, data) if language.newer else data
     late = _deadline(bounds.seconds)
     if language.generic and max(part.count("<") for part in _ENDS.split(text)) > _OPEN_ANGLES:
         return None  # each may open type arguments or compare; the parser does not stop in time
     parser = Parser(grammar)
     try:
-        tree = parser.parse(lambda at, _: data[at : at + _BLOCK], progress_callback=lambda _, __: late())
+        tree = parser.parse(lambda at, _: known[at : at + _BLOCK], progress_callback=lambda _, __: late())
     except ValueError:  # tree-sitter raises this when the callback stops it
         return None
     if _has_long_run(tree.root_node, late):
@@ -79,14 +83,36 @@ def parse(text: str, language: CodeLanguage, bounds: Bounds) -> Parsed | None:
     # Matching takes an alarm, too, but crashes with one (tree-sitter 0.26.1).
     by_pattern = sorted(QueryCursor(patterns).matches(tree.root_node), key=itemgetter(0))
     matches = [match for _, match in by_pattern]
-    wrong = sorted(node.byte_range for match in matches for node in match.get("error", ()))
+    faults = [node for match in matches for node in match.get("error", ())]
+    wrong = sorted(node.byte_range for node in faults)
     return Parsed(
         language,
         data,
         tuple(match for match in matches if "error" not in match),
         min(1.0, _covered(wrong) / max(len(data), 1)),
         len(wrong),
+        sorted(part for node in faults for part in _not_understood(node)),
     )
+
+
+def _not_understood(error: Node) -> Iterator[tuple[int, int]]:
+    """Yield the byte ranges of an error's tokens, without the whole constructs between them."""
+    start = end = None
+    for child in error.children:
+        if child.is_named and child.child_count and not child.is_error:
+            if start is not None and end is not None:
+                yield start, end
+            start = end = None
+        else:
+            start, end = child.start_byte if start is None else start, child.end_byte
+    if start is not None and end is not None:
+        yield start, end
+    elif not error.child_count:
+        yield error.byte_range
+
+
+def _blank(found: re.Match[bytes]) -> bytes:
+    return _INK.sub(b" ", found[0])
 
 
 def _has_long_run(root: Node, late: Callable[[], bool]) -> bool:
