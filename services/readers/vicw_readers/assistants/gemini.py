@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from vicw_readers.assistants.conversations import digest, list_in, text_in, texts_in, time_in
+from vicw_readers.documents.html.text import readable_text
 from vicw_readers.intake.file_start import FileStart
 from vicw_readers.intake.json_stream import json_values
 from vicw_readers.intake.source_file import SourceFile
-from vicw_readers.mail.html_text import html_text
 from vicw_readers.records import Record
 
 _PRODUCTS = {"Gemini Apps", "Bard", "Gemini"}
@@ -63,7 +63,7 @@ def _prompt(value: object) -> str:
 
 def _turns(source: SourceFile, value: object, key: str, when: datetime, prompt: str) -> Iterator[Record]:
     attached = [name for name in list_in(value, "attachedFiles") if isinstance(name, str)]
-    answer = "\n\n".join(filter(None, map(html_text, texts_in(list_in(value, "safeHtmlItem"), "html"))))
+    answer = "\n\n".join(filter(None, map(readable_text, texts_in(list_in(value, "safeHtmlItem"), "html"))))
     # Steps by the clock: a later Takeout puts its prompts where they belong, and the answer follows its prompt.
     step = int(when.timestamp() * 1000) * 2
     for more, speaker, text in ((0, "user", prompt), (1, "assistant", answer)):

@@ -55,10 +55,10 @@ class ToolCalls:
             if _OWN_TOOLS not in call.tool.lower() and not line.is_muted:
                 self._open[call.id] = replace(call, flow=flow, turn=turn)
         for given_id, result, has_failed, subagent in _results(line.fields):
-            call = self._open.pop(given_id, None)
-            if call is not None:
+            answered = self._open.pop(given_id, None)
+            if answered is not None:
                 text = without_memories(result).strip()
-                yield replace(call, result=text, has_failed=has_failed, subagent=subagent)
+                yield replace(answered, result=text, has_failed=has_failed, subagent=subagent)
 
     def without_result(self) -> Iterator[ToolCall]:
         """Yield the calls that nothing has answered."""
