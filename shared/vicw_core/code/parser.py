@@ -24,6 +24,8 @@ _INK = re.compile(rb"[^\r\n]")
 _ENDS = re.compile(r"[;{}]")
 _LONG_RUN = 2_000
 _OPEN_ANGLES = 500
+_MOST_BLANKED = 0.5
+"""Share of a text that may be left out to read what follows it."""
 _CONTINUES, _CONTINUES_MASK = 0x80, 0xC0
 
 Match = dict[str, "list[Node]"]
@@ -63,36 +65,66 @@ class Parsed:
 
 
 def parse(text: str, language: CodeLanguage, bounds: Bounds) -> Parsed | None:
-    """Parse ``text``; None if it takes too long or has a run of thousands of unnamed nodes, thus is no code."""
-    from tree_sitter import Parser, QueryCursor
+    """Parse ``text``; None if it takes too long or has a run of thousands of unnamed nodes, thus is no code.
 
-    grammar, patterns = load(language)
+    An error may take what follows with it: if more is defined without the lines that were not understood, that counts.
+    """
     text = text[: bounds.characters]
     data = text.encode("utf-8", "replace")  # a lone surrogate is one character there, too
-    known = language.newer.sub(_blank, data) if language.newer else data
     late = _deadline(bounds.seconds)
     if language.generic and max(part.count("<") for part in _ENDS.split(text)) > _OPEN_ANGLES:
         return None  # each may open type arguments or compare; the parser does not stop in time
-    parser = Parser(grammar)
+    known = language.newer.sub(_blank, data) if language.newer else data
+    matches = _matches(known, language, late)
+    if matches is None:
+        return None
+    faults = [node for match in matches for node in match.get("error", ())]
+    errors = sorted(node.byte_range for node in faults)
+    wrong = sorted(part for node in faults for part in _not_understood(node))
+    written = [(start, end) for start, end in wrong if start < end]  # the others are tokens that are missing
+    if written and _covered(written) <= _MOST_BLANKED * len(data):
+        others = _matches(_without_lines(known, written), language, late)
+        if others is not None and _named(others) > _named(matches):
+            matches = others
+    return Parsed(
+        language,
+        data,
+        tuple(match for match in matches if "error" not in match),
+        min(1.0, _covered(errors) / max(len(data), 1)),
+        len(errors),
+        wrong,
+    )
+
+
+def _matches(data: bytes, language: CodeLanguage, late: Callable[[], bool]) -> list[Match] | None:
+    """Return the matches of the language's patterns, in the patterns' order; None as `parse` does."""
+    from tree_sitter import Parser, QueryCursor
+
+    grammar, patterns = load(language)
     try:
-        tree = parser.parse(lambda at, _: known[at : at + _BLOCK], progress_callback=lambda _, __: late())
+        tree = Parser(grammar).parse(lambda at, _: data[at : at + _BLOCK], progress_callback=lambda _, __: late())
     except ValueError:  # tree-sitter raises this when the callback stops it
         return None
     if _has_long_run(tree.root_node, late):
         return None
     # Matching takes an alarm, too, but crashes with one (tree-sitter 0.26.1).
-    by_pattern = sorted(QueryCursor(patterns).matches(tree.root_node), key=itemgetter(0))
-    matches = [match for _, match in by_pattern]
-    faults = [node for match in matches for node in match.get("error", ())]
-    wrong = sorted(node.byte_range for node in faults)
-    return Parsed(
-        language,
-        data,
-        tuple(match for match in matches if "error" not in match),
-        min(1.0, _covered(wrong) / max(len(data), 1)),
-        len(wrong),
-        sorted(part for node in faults for part in _not_understood(node)),
-    )
+    return [match for _, match in sorted(QueryCursor(patterns).matches(tree.root_node), key=itemgetter(0))]
+
+
+def _named(matches: Sequence[Match]) -> int:
+    return sum("name" in match for match in matches)
+
+
+def _without_lines(data: bytes, wrong: Sequence[tuple[int, int]]) -> bytes:
+    """Return the bytes with spaces in the lines in which errors begin: what they take of the next is often right."""
+    blanked = bytearray(data)
+    reached = -1
+    for start, _ in wrong:
+        if start > reached:
+            first, end = data.rfind(b"\n", 0, start) + 1, data.find(b"\n", start)
+            reached = end if end >= 0 else len(data)
+            blanked[first:reached] = _INK.sub(b" ", data[first:reached])
+    return bytes(blanked)
 
 
 def _not_understood(error: Node) -> Iterator[tuple[int, int]]:

@@ -124,6 +124,7 @@ def test_current_syntax_is_understood(path: str, text: str, names: str) -> None:
     ("path", "before", "failed", "after"),
     [
         ("a.cpp", "int before() { return 1; }", "int bad() { return @@; }", "int after() { return 2; }"),
+        ("a.cpp", "int before() { return 1; }", "auto bad = ^^[: int :] ;", "int after() { return 2; }"),
         ("A.java", "class Before { void f() {} }", "class Bad { int x = @@ ; }", "class After { void g() {} }"),
         ("a.go", "package p\nfunc Before() {}", "func Bad() { x := @@ }", "func After() {}"),
         ("a.rs", "fn before() {}", "fn bad() { let x = @@; }", "fn after() {}"),
