@@ -9,8 +9,8 @@ from typing import Any
 from vicw_core.project_context import folder_context
 from vicw_readers.assistants.agents.subagents import (
     SIDECAR,
-    Flow,
-    Flows,
+    AgentFlow,
+    AgentFlows,
     is_of_muted_prompt,
     is_sidecar,
     sidecar_of,
@@ -62,7 +62,7 @@ def read_session(source: SourceFile) -> Iterator[Record]:
     read is refused alone.
     """
     reader = TranscriptReader(PurePath(source.name).stem)
-    flows, calls = Flows(reader, sidecar_of(source)), ToolCalls()
+    flows, calls = AgentFlows(reader, sidecar_of(source)), ToolCalls()
     last: dict[str, str] = {}
     is_empty, is_checked, refused = True, False, 0
     with source.open() as file:
@@ -91,7 +91,9 @@ def read_session(source: SourceFile) -> Iterator[Record]:
         raise NothingToReadError("is a session in which nobody says anything")
 
 
-def _turn(source: SourceFile, reader: TranscriptReader, turn: TranscriptTurn, flow: Flow, *, is_first: bool) -> Record:
+def _turn(
+    source: SourceFile, reader: TranscriptReader, turn: TranscriptTurn, flow: AgentFlow, *, is_first: bool
+) -> Record:
     fields = {
         "id": bounded_id(turn.id),
         "text": turn.text,

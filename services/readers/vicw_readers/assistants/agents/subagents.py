@@ -25,7 +25,7 @@ _MAX_SIDECAR_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
+class AgentFlow:
     """The session of an agent: its id, who answers in it, and of a subagent what started it.
 
     ``parent`` is the flow of the agent that started it, ``call`` the id of its tool call.
@@ -50,16 +50,16 @@ class Flow:
 
 
 @dataclass(slots=True)
-class Flows:
+class AgentFlows:
     """The flows of one file: the session's own, and those of subagents whose lines it has."""
 
     reader: TranscriptReader
     sidecar: Mapping[str, Any] = field(default_factory=dict)
-    _by_agent: dict[str, Flow] = field(default_factory=dict)
+    _by_agent: dict[str, AgentFlow] = field(default_factory=dict)
     _roots: dict[str, str] = field(default_factory=dict)
-    _codex: Flow | None = None
+    _codex: AgentFlow | None = None
 
-    def of(self, line: TranscriptLine) -> Flow:
+    def of(self, line: TranscriptLine) -> AgentFlow:
         """Return the flow of a line. The lines of one subagent may name it, or only follow each other."""
         session = self.reader.own_session or self.reader.session
         if self.reader.agent == CODEX:
@@ -67,7 +67,7 @@ class Flows:
                 self._codex = _codex_flow(session, line.fields.get("payload"))
             return self._codex
         if not line.is_of_subagent:
-            return Flow(session)
+            return AgentFlow(session)
         agent = line.fields.get("agentId")
         if not isinstance(agent, str) or not agent:
             own, before = (str(line.fields.get(key) or "") for key in ("uuid", "parentUuid"))
@@ -76,12 +76,12 @@ class Flows:
             self._by_agent[agent] = self._subagent(session, agent, line.fields)
         return self._by_agent[agent]
 
-    def _subagent(self, session: str, agent: str, fields: Mapping[str, Any]) -> Flow:
+    def _subagent(self, session: str, agent: str, fields: Mapping[str, Any]) -> AgentFlow:
         kinds = (self.sidecar.get("agentType"), fields.get("attributionAgent"), fields.get("agentType"))
         kind = next((one for one in kinds if isinstance(one, str) and one), _UNNAMED)
         nested, call = self.sidecar.get("parentAgentId"), self.sidecar.get("toolUseId")
         parent = subagent_flow(session, nested) if isinstance(nested, str) and nested else session
-        return Flow(subagent_flow(session, agent), kind, parent, call if isinstance(call, str) else None)
+        return AgentFlow(subagent_flow(session, agent), kind, parent, call if isinstance(call, str) else None)
 
 
 def subagent_flow(session: str, agent: str) -> str:
@@ -108,7 +108,7 @@ def sidecar_of(source: SourceFile) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def is_of_muted_prompt(source: SourceFile, session: str, flow: Flow) -> bool:
+def is_of_muted_prompt(source: SourceFile, session: str, flow: AgentFlow) -> bool:
     """Return whether a subagent worked for a prompt that is not to be stored, as its parent's file says.
 
     Where the file does not tell which prompt it was for, one such prompt in the session is enough.
@@ -132,7 +132,7 @@ def _makes(line: TranscriptLine, call: str) -> bool:
     return any(isinstance(block, dict) and block.get("id") == call for block in content or ())
 
 
-def _codex_flow(session: str, payload: object) -> Flow:
+def _codex_flow(session: str, payload: object) -> AgentFlow:
     """Return the flow of a session of Codex; its first line names the parent at one place or the other."""
     fields = payload if isinstance(payload, dict) else {}
     source = fields.get("source")
@@ -142,4 +142,4 @@ def _codex_flow(session: str, payload: object) -> Flow:
     parent = next((found for one in places if isinstance(found := one.get("parent_thread_id"), str) and found), None)
     roles = (one.get(key) for key in ("agent_role", "agent_nickname") for one in reversed(places))
     role = next((one for one in roles if isinstance(one, str) and one), _UNNAMED)
-    return Flow(session, role, parent) if parent and parent != session else Flow(session)
+    return AgentFlow(session, role, parent) if parent and parent != session else AgentFlow(session)
