@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from support.answers.comparison import same_edges
-from support.files.one_of_everything import KNOWN, write_everything
+from support.files.one_of_everything import KNOWN, write_everything, write_the_rest
 from support.stores.pairs import Clockwork, Side, embedded, platform
 from support.stores.qdrant import server_if_any
 from vicw_readers.intake.source_file import ImportOptions
@@ -34,9 +34,11 @@ async def test_every_format_is_the_same_on_embedded_and_platform_stores(
     request: pytest.FixtureRequest, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("pypdfium2", reason="the extra `documents` is not installed")
-    batches = batches_of(write_everything(tmp_path / "desk"))
+    folder = write_everything(tmp_path / "desk")
+    formats = {known.reader for known in KNOWN} | write_the_rest(folder / "rest")
+    batches = batches_of(folder)
     records = [record for batch in batches for record in batch.items]
-    assert {record.reader for record in records} == {known.reader for known in KNOWN}
+    assert {record.reader for record in records} == formats
     clock = Clockwork()
     clock.install(monkeypatch)
     neo4j = request.getfixturevalue("neo4j_server")

@@ -87,7 +87,7 @@ def test_plain_sections_concatenate_to_the_text(text: str, size: int) -> None:
 
 
 def read(path: Path) -> list[tuple[str | None, str | None, str]]:
-    records = list(read_paths([path]))
+    records = [record for record in read_paths([path]) if not isinstance(record, Noted)]
     assert all(isinstance(r, SourceItem) and r.domain == "coding" for r in records)
     return [(r.item.id, r.item.subtype, r.item.text) for r in records if isinstance(r, SourceItem)]
 
