@@ -197,3 +197,23 @@ def test_page_headers_and_footers_are_read_once_each(tmp_path: Path) -> None:
     body, edges = items(read(tmp_path, docx(paragraph("Approved."), more=more)))
     assert body.item.text == "Approved."
     assert (edges.item.name, edges.item.text) == ("minutes > Page headers and footers", "Ferry board, draft\nAnnex")
+
+
+@pytest.mark.parametrize("is_mended", [False, True])
+def test_notes_and_comments_are_read_with_what_they_stand_at(tmp_path: Path, *, is_mended: bool) -> None:
+    word = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+
+    def part(root: str, name: str, text: str) -> str:
+        return f'<w:{root} {word}><w:{name} w:id="7" w:author="Ana">{paragraph(text)}</w:{name}></w:{root}>'
+
+    more: dict[str, str | bytes] = {
+        "word/footnotes.xml": part("footnotes", "footnote", "By foot."),
+        "word/endnotes.xml": part("endnotes", "endnote", "At the end."),
+        "word/comments.xml": part("comments", "comment", "Says who?"),
+    }
+    marks = "".join(f'<w:r><w:{name}Reference w:id="7"/></w:r>' for name in ("footnote", "endnote", "comment"))
+    body = f"<w:p>{run('Approved.')}{marks}</w:p>" + (within(f"<w:p>{FIELD}</w:p>") if is_mended else "")
+    [one] = items(read(tmp_path, docx(body, more=more)))
+    for words in ("By foot.", "At the end.", "Says who?"):
+        assert words in one.item.text
+    assert ("part 2" in one.item.text) is is_mended
