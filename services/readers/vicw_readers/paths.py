@@ -9,12 +9,15 @@ from pathlib import Path, PurePosixPath
 from vicw_readers.intake.archive import Archive
 from vicw_readers.intake.file_start import FileStart
 from vicw_readers.intake.kinds import OTHER, FileKind, kind_of
-from vicw_readers.intake.source_file import ImportOptions, SourceFile
+from vicw_readers.intake.machine_made import is_generated, machine_made
+from vicw_readers.intake.source_file import ImportOptions, ImportRun, SourceFile
 from vicw_readers.port import Reader
 from vicw_readers.records import NothingToReadError, Record, Refused, Skipped, UnreadableFileError, shown
 from vicw_readers.registry import reader_named, reader_of
 
-_GENERATED = (".svg", ".map", ".min.js", ".min.css", ".lock", "package-lock.json", "pnpm-lock.yaml")
+_OF_PROGRAMS = {"code", "text"}
+"""Readers whose files a program may have made: what others read is known by its content."""
+_PROSE = {"", ".txt", ".text", ".log"}
 _REASON_CHARS = 500
 _NESTED = "Unpack it, and name what is inside"
 
@@ -26,7 +29,7 @@ def read_paths(paths: Sequence[Path], options: ImportOptions | None = None) -> I
     folder, or of the file without its suffixes. Ids start with the path relative to the given folder, so the same
     command gives the same ids.
     """
-    options = options or ImportOptions()
+    options = replace(options or ImportOptions(), run=ImportRun())
     for path in paths:
         resolved = path.resolve()
         if resolved.is_dir():
@@ -36,20 +39,16 @@ def read_paths(paths: Sequence[Path], options: ImportOptions | None = None) -> I
             yield from _file(SourceFile(path, resolved.name, stem or "files", options))
 
 
-def is_generated(path: Path) -> bool:
-    """Return whether a file is generated and not for people, by its name."""
-    return path.name.lower().endswith(_GENERATED)
-
-
 def _folder(root: Path, options: ImportOptions) -> Iterator[Record]:
     from vicw_readers.intake.walk import walk
 
+    options.run.folders.add(root)
     for entry in walk(root):
         if not isinstance(entry, Path):
             yield entry
         elif not options.wants(entry.relative_to(root).as_posix()):
             continue
-        elif is_generated(entry):
+        elif is_generated(entry.name):
             yield Skipped(shown(entry), "is a generated file")
         else:
             name = entry.relative_to(root).as_posix()
@@ -68,6 +67,8 @@ def _file(source: SourceFile, *, in_folder: bool = False) -> Iterator[Record]:
         reader = _reader(source, start)
         if reader is not None:
             known = replace(source, reader=reader)
+            if in_folder and reader.name in _OF_PROGRAMS and (reason := _made_by_program(start)):
+                raise NothingToReadError(reason)
             yield from _some(reader.read(known))
         elif (kind := kind_of(start)) is not None:
             yield _of_kind(source, kind, in_folder)
@@ -84,6 +85,12 @@ def _file(source: SourceFile, *, in_folder: bool = False) -> Iterator[Record]:
         yield known.refuse(f"cannot be read: {error.strerror or error}")
     except Exception as error:  # of whatever a reader did not expect of a file; the others are still to be read
         yield known.refuse(f"cannot be read: {type(error).__name__}: {error}"[:_REASON_CHARS])
+
+
+def _made_by_program(start: FileStart) -> str | None:
+    """Return why a text is passed over; prose that only speaks of such files is none."""
+    is_code = start.suffix not in _PROSE
+    return ("is a generated file" if is_generated(start.name) else machine_made(start)) if is_code else None
 
 
 def _reader(source: SourceFile, start: FileStart) -> Reader | None:

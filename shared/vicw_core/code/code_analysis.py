@@ -118,4 +118,5 @@ def _analysis(parsed: Parsed, path: str | None, bounds: Bounds) -> CodeAnalysis:
         calls=tuple(calls),
         bases=tuple(bases_of(parsed, scopes, resolver)),
         broken=parsed.broken,
+        wrong=tuple(spans(start, end) for start, end in parsed.wrong[: bounds.errors]),
     )

@@ -58,8 +58,23 @@ class CodeLanguage:
     guessed: bool = True
     generic: bool = False
     """``a < b`` may begin type arguments; the parser can only decide at their end."""
+    newer: re.Pattern[bytes] | None = None
+    """Syntax that the language has and the grammar does not: the parser sees spaces there, and reads what follows."""
 
 
+_CPP_MODULES = re.compile(
+    rb"^(?:export[ \t]+)?import[ \t]+(?:[\w.:]+|<[^>\n]+>|\"[^\"\n]+\")[ \t]*;"
+    rb"|^(?:export[ \t]+)?module(?:[ \t]+[\w.:]+|[ \t]*:[ \t]*private)?[ \t]*;"
+    rb"|^[ \t]*export(?=[ \t]+\w|[ \t]*\{)",
+    re.M,
+)
+_JAVA_MODULES = re.compile(rb"^[ \t]*import[ \t]+module[ \t]+[\w.]+[ \t]*;", re.M)
+_RUST_NEWER = re.compile(
+    rb"^[ \t]*(?:pub(?:\([^)\n]*\))?[ \t]+)?trait[ \t]+\w+(?:<[^;{\n]{0,200}>)?[ \t]*=[^;{]{0,500};"
+    rb"|\bsafe[ \t]+(?=fn\b|static\b)"
+    rb"|(?<=[> ])const[ \t]+(?=[A-Z~][\w:<>, ]{0,200}[ \t]for\b)",
+    re.M,
+)
 _JS_SIGNATURE = re.compile(r"=>|===|\b(?:const|let|function|undefined|typeof)\b|\bconsole\.|\brequire\(")
 
 _ALL = (
@@ -84,19 +99,20 @@ _ALL = (
         signature=re.compile(
             r"\b(?:String|boolean|extends|implements|throws|System\.out|final)\b|@Override|^import ", re.M
         ),
-        generic=True,
+        generic=True, newer=_JAVA_MODULES,
     ),
     CodeLanguage("go", "tree_sitter_go", ("go",), (".go",), ("golang",), own_members=False),
-    CodeLanguage("rust", "tree_sitter_rust", ("rust",), (".rs",), own_members=False),
+    CodeLanguage("rust", "tree_sitter_rust", ("rust",), (".rs",), own_members=False, newer=_RUST_NEWER),
     CodeLanguage(
         "c", "tree_sitter_c", ("c",), (".c", ".h"),
         signature=re.compile(r"^\s*#\s*(?:include|define|if)|->|\b(?:char|unsigned|sizeof|struct|const)\b", re.M),
     ),
     CodeLanguage(
-        "cpp", "tree_sitter_cpp", ("c", "cpp"), (".cpp", ".cc", ".cxx", ".hpp", ".hh", ".hxx", ".h", ".ipp"),
+        "cpp", "tree_sitter_cpp", ("c", "cpp"),
+        (".cpp", ".cc", ".cxx", ".hpp", ".hh", ".hxx", ".h", ".ipp", ".cppm", ".ixx"),
         ("c++", "h++", "cuda"), within="c",
         signature=re.compile(r"^\s*#\s*(?:include|define|if)|->|::|\b(?:char|unsigned|sizeof|template|const)\b", re.M),
-        generic=True,
+        generic=True, newer=_CPP_MODULES,
     ),
     CodeLanguage(
         "csharp", "tree_sitter_c_sharp", ("c_sharp",), (".cs",), ("c#", "dotnet"),

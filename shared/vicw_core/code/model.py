@@ -107,7 +107,7 @@ class CodeAnalysis:
     """The definitions and uses in a piece of code, each in the order of the text.
 
     ``language`` is a name of ``LANGUAGES``. ``broken`` is the share of the text (0 to 1) inside syntax
-    errors.
+    errors; ``wrong`` are the spans of the first of them, in characters.
     """
 
     language: str
@@ -117,6 +117,7 @@ class CodeAnalysis:
     calls: tuple[Call, ...]
     bases: tuple[Base, ...]
     broken: float
+    wrong: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +129,7 @@ class Bounds:
     seconds: float = 10.0
     """Limit for parsing by one grammar, and for all work on a longer text; no result if it is exceeded."""
     symbols: int = 2_000
+    errors: int = 20
     imports: int = 1_000
     calls: int = 10_000
     """Limit on calls after equal ones are joined."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -20,9 +20,12 @@ if TYPE_CHECKING:
 
 _BLOCK = 512
 """Bytes passed to the parser at once: a pattern that tests a name copies a whole block for it."""
+_INK = re.compile(rb"[^\r\n]")
 _ENDS = re.compile(r"[;{}]")
 _LONG_RUN = 2_000
 _OPEN_ANGLES = 500
+_MOST_BLANKED = 0.5
+"""Share of a text that may be left out to read what follows it."""
 _CONTINUES, _CONTINUES_MASK = 0x80, 0xC0
 
 Match = dict[str, "list[Node]"]
@@ -32,7 +35,8 @@ Match = dict[str, "list[Node]"]
 class Parsed:
     """A parsed text: its bytes in UTF-8, and the matches of the language's patterns, in the patterns' order.
 
-    ``broken`` is the share of it (0 to 1) in the ``errors`` syntax errors.
+    ``broken`` is the share of it (0 to 1) in the ``errors`` syntax errors. ``wrong`` are the bytes that were not
+    understood, sorted: an error around the whole text still has parts that were.
     """
 
     language: CodeLanguage
@@ -40,6 +44,7 @@ class Parsed:
     matches: tuple[Match, ...]
     broken: float
     errors: int
+    wrong: Sequence[tuple[int, int]]
 
     def written(self, start: int, end: int) -> str:
         """Return the text of these bytes."""
@@ -60,33 +65,86 @@ class Parsed:
 
 
 def parse(text: str, language: CodeLanguage, bounds: Bounds) -> Parsed | None:
-    """Parse ``text``; None if it takes too long or has a run of thousands of unnamed nodes, thus is no code."""
-    from tree_sitter import Parser, QueryCursor
+    """Parse ``text``; None if it takes too long or has a run of thousands of unnamed nodes, thus is no code.
 
-    grammar, patterns = load(language)
+    An error may take what follows with it: if more is defined without the lines that were not understood, that counts.
+    """
     text = text[: bounds.characters]
     data = text.encode("utf-8", "replace")  # a lone surrogate is one character there, too
     late = _deadline(bounds.seconds)
     if language.generic and max(part.count("<") for part in _ENDS.split(text)) > _OPEN_ANGLES:
         return None  # each may open type arguments or compare; the parser does not stop in time
-    parser = Parser(grammar)
+    known = language.newer.sub(_blank, data) if language.newer else data
+    matches = _matches(known, language, late)
+    if matches is None:
+        return None
+    faults = [node for match in matches for node in match.get("error", ())]
+    errors = sorted(node.byte_range for node in faults)
+    wrong = sorted(part for node in faults for part in _not_understood(node))
+    written = [(start, end) for start, end in wrong if start < end]  # the others are tokens that are missing
+    if written and _covered(written) <= _MOST_BLANKED * len(data):
+        others = _matches(_without_lines(known, written), language, late)
+        if others is not None and _named(others) > _named(matches):
+            matches = others
+    return Parsed(
+        language,
+        data,
+        tuple(match for match in matches if "error" not in match),
+        min(1.0, _covered(errors) / max(len(data), 1)),
+        len(errors),
+        wrong,
+    )
+
+
+def _matches(data: bytes, language: CodeLanguage, late: Callable[[], bool]) -> list[Match] | None:
+    """Return the matches of the language's patterns, in the patterns' order; None as `parse` does."""
+    from tree_sitter import Parser, QueryCursor
+
+    grammar, patterns = load(language)
     try:
-        tree = parser.parse(lambda at, _: data[at : at + _BLOCK], progress_callback=lambda _, __: late())
+        tree = Parser(grammar).parse(lambda at, _: data[at : at + _BLOCK], progress_callback=lambda _, __: late())
     except ValueError:  # tree-sitter raises this when the callback stops it
         return None
     if _has_long_run(tree.root_node, late):
         return None
     # Matching takes an alarm, too, but crashes with one (tree-sitter 0.26.1).
-    by_pattern = sorted(QueryCursor(patterns).matches(tree.root_node), key=itemgetter(0))
-    matches = [match for _, match in by_pattern]
-    wrong = sorted(node.byte_range for match in matches for node in match.get("error", ()))
-    return Parsed(
-        language,
-        data,
-        tuple(match for match in matches if "error" not in match),
-        min(1.0, _covered(wrong) / max(len(data), 1)),
-        len(wrong),
-    )
+    return [match for _, match in sorted(QueryCursor(patterns).matches(tree.root_node), key=itemgetter(0))]
+
+
+def _named(matches: Sequence[Match]) -> int:
+    return sum("name" in match for match in matches)
+
+
+def _without_lines(data: bytes, wrong: Sequence[tuple[int, int]]) -> bytes:
+    """Return the bytes with spaces in the lines in which errors begin: what they take of the next is often right."""
+    blanked = bytearray(data)
+    reached = -1
+    for start, _ in wrong:
+        if start > reached:
+            first, end = data.rfind(b"\n", 0, start) + 1, data.find(b"\n", start)
+            reached = end if end >= 0 else len(data)
+            blanked[first:reached] = _INK.sub(b" ", data[first:reached])
+    return bytes(blanked)
+
+
+def _not_understood(error: Node) -> Iterator[tuple[int, int]]:
+    """Yield the byte ranges of an error's tokens, without the whole constructs between them."""
+    start = end = None
+    for child in error.children:
+        if child.is_named and child.child_count and not child.is_error:
+            if start is not None and end is not None:
+                yield start, end
+            start = end = None
+        else:
+            start, end = child.start_byte if start is None else start, child.end_byte
+    if start is not None and end is not None:
+        yield start, end
+    elif not error.child_count:
+        yield error.byte_range
+
+
+def _blank(found: re.Match[bytes]) -> bytes:
+    return _INK.sub(b" ", found[0])
 
 
 def _has_long_run(root: Node, late: Callable[[], bool]) -> bool:

@@ -243,3 +243,49 @@ def write_everything(folder: Path) -> Path:
     written(papers / "key.txt", "The spare key is under the blue pot.\n")
     json_lines(papers / "parrot.jsonl", {"id": "p1", "text": "The parrot says ahoy.", "speaker": "Kaptein"})
     return folder
+
+
+def write_the_rest(folder: Path) -> frozenset[str]:
+    """Write a small file of each format that `write_everything` leaves to a twin; return the names of their readers."""
+    text = "The sluice opens at high tide."
+    written(folder / "sluice.rst", f"Sluice\n======\n\n{text}\n")
+    written(folder / "sluice.adoc", f"= Sluice\n\n{text}\n")
+    written(
+        folder / "sluice.tex",
+        f"\\documentclass{{article}}\\begin{{document}}\\section{{Sluice}}{text}\\end{{document}}\n",
+    )
+    block = {"id": "block-1", "label": "human", "value": "She keeps the sluice."}
+    written(folder / "mate.af", {"agents": [{"id": "agent-1", "messages": []}], "blocks": [block], "tools": []})
+    project = {
+        "uuid": "project-1",
+        "name": "Sluice",
+        "prompt_template": "Be brief.",
+        "docs": [],
+        "created_at": "2026-01-01T08:00:00Z",
+    }
+    written(folder / "claude/projects.json", [project])
+    asked = {
+        "id": "h1",
+        "parentId": None,
+        "role": "user",
+        "content": "When does the sluice open?",
+        "timestamp": 1756000000,
+    }
+    history = {"currentId": "h1", "messages": {"h1": asked}}
+    chat = {"id": "w1", "title": "Sluice", "created_at": 1756000000, "chat": {"history": history, "messages": []}}
+    written(folder / "chat-export-1.json", [chat])
+    said = {
+        "messageId": "q1",
+        "parentMessageId": None,
+        "isCreatedByUser": True,
+        "createdAt": "2026-02-01T10:00:00.000Z",
+    }
+    written(folder / "libre.json", {"conversationId": "l1", "title": "Sluice", "messages": [said | {"text": text}]})
+    json_lines(folder / "Ida/data.json", {"date": "2025-03-01 10:00:00", "sender": "Ida", "body": text} | _SIGNAL)
+    written(folder / "ida.txt", f"Mar 01, 2025 10:00:00 AM (Read by you after 5 minutes)\nIda\n{text}\n\n")
+    return frozenset(
+        ("rst", "asciidoc", "latex", "letta", "claude-projects", "open-webui", "librechat", "signal", "imessage")
+    )
+
+
+_SIGNAL: dict[str, object] = {"quote": "", "sticker": None, "reactions": [], "attachments": []}

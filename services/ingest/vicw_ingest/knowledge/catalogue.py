@@ -53,6 +53,7 @@ class Catalogue:
     entries: list[PageEntry] = field(default_factory=list)
     folders: dict[str, Node] = field(default_factory=dict)
     _paths: dict[str, list[PageEntry]] = field(default_factory=lambda: defaultdict(list))
+    _slugs: dict[str, list[PageEntry]] = field(default_factory=lambda: defaultdict(list))
     _names: dict[str, list[PageEntry]] = field(default_factory=lambda: defaultdict(list))
     _titles: dict[str, list[PageEntry]] = field(default_factory=lambda: defaultdict(list))
     _tails: dict[str, list[PageEntry]] = field(default_factory=lambda: defaultdict(list))
@@ -65,6 +66,8 @@ class Catalogue:
         without_suffix = _without_suffix(path)
         for name in {fold(path), fold(without_suffix)}:
             self._paths[name].append(entry)
+        if entry.record.slug:
+            self._slugs[fold(_joined(entry.parent, entry.record.slug) or "")].append(entry)
         folder = entry.parent
         while folder:
             self._subfolders.add(folder)
@@ -111,6 +114,7 @@ class Catalogue:
         relative = _joined(page.parent, link.target)
         if relative is not None:
             yield self._paths.get(fold(relative), ())
+            yield self._slugs.get(fold(relative), ())
         if link.kind is LinkKind.PATH:
             return
         yield self._paths.get(fold(link.target.strip("/")), ())

@@ -35,6 +35,7 @@ def page_node(page: KnowledgePage, item: Node, now: datetime, stored: Node | Non
         id=item.source_id or "",
         sha256=page.sha256,
         key=page.key,
+        slug=page.slug,
         aliases=page.aliases,
         anchors=tuple((heading.anchor, heading.title) for heading in page.headings),
         blocks=page.blocks,

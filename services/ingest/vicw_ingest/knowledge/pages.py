@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
 from vicw_core.code.languages import languages_of_path
-from vicw_core.markdown.front_matter import Property, front_matter
+from vicw_core.markdown.front_matter import FrontMatter, Property, front_matter
 from vicw_core.markdown.links import LinkKind, PageLink
 from vicw_core.markdown.note import Note, read_note
 from vicw_core.markdown.note_titles import MARKDOWN_SUFFIXES, is_markdown, note_title
@@ -34,7 +34,7 @@ class KnowledgePage:
     """A page or code file of a knowledge folder.
 
     ``body`` is its text without front matter, ``sha256`` the digest of the whole text. ``key`` is the id from its front
-    matter. Offsets of headings refer to the body, lines of links to the file.
+    matter, ``slug`` the address. Offsets of headings refer to the body, lines of links to the file.
     """
 
     folder: str
@@ -44,6 +44,7 @@ class KnowledgePage:
     body: str
     sha256: str
     key: str | None = None
+    slug: str | None = None
     aliases: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     properties: dict[str, Property] = field(default_factory=dict)
@@ -152,6 +153,7 @@ def _page(item: Item, folder: str, path: str) -> KnowledgePage:
         body,
         digest,
         key=front.key,
+        slug=_slug(front),
         aliases=front.aliases,
         tags=note.tags_of(body) if is_markdown(path) else front.tags,
         properties=note.properties_of(body) if is_markdown(path) else front.properties,
@@ -162,6 +164,12 @@ def _page(item: Item, folder: str, path: str) -> KnowledgePage:
         links=tuple(PageLink(link.kind, link.target, link.line + note.lines, link.heading) for link in parsed.links),
         subjects=subjects_of(title, front.aliases, (front.key,) if front.key else (), path, body),
     )
+
+
+def _slug(front: FrontMatter) -> str | None:
+    """Return the address that a page gives itself, as Docusaurus and Hugo read it."""
+    slug = front.properties.get("slug")
+    return slug if isinstance(slug, str) else None
 
 
 def _note(text: str, path: str) -> Note:

@@ -11,10 +11,10 @@ from vicw_shared.model import Node
 class PageRecord(BaseModel):
     """A page as it was filed.
 
-    ``id`` is its item's, ``item`` the uid of the item's live version. ``anchors`` are its headings' anchors and titles,
-    ``blocks`` the ids of its blocks with the anchors that they are under,
-    ``links`` its links, ``leads_to`` the uid that each of these leads to (None: nowhere). ``words``, ``keys`` and
-    ``rules`` are its ``Subjects``.
+    ``slug`` is the address that it gives itself, in place of its path. ``id`` is its item's, ``item`` the uid of the
+    item's live version. ``anchors`` are its headings' anchors and titles, ``blocks`` the ids of its blocks with the
+    anchors that they are under, ``links`` its links, ``leads_to`` the uid that each of these leads to (None: nowhere).
+    ``words``, ``keys`` and ``rules`` are its ``Subjects``.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -25,6 +25,7 @@ class PageRecord(BaseModel):
     id: str
     sha256: str
     key: str | None = None
+    slug: str | None = None
     aliases: tuple[str, ...] = ()
     anchors: tuple[tuple[str, str], ...] = ()
     blocks: tuple[tuple[str, str], ...] = ()

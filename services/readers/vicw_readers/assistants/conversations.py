@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from vicw_readers.intake.source_file import SourceFile
-from vicw_readers.records import Record, SourceItem, bounded_id, bounded_name
+from vicw_readers.records import Record, Refused, SourceItem, bounded_id, bounded_name
 from vicw_shared.text import visible
 
 _NO_TITLE = {"new chat", "untitled", "new conversation"}
@@ -55,37 +55,63 @@ class Conversation:
     is_whole: bool = True
 
 
-def records_of(source: SourceFile, conversation: Conversation, context: str | None) -> Iterator[Record]:
-    """Yield the turns as items of one flow; a turn without a time gets that of the previous turn.
+@dataclass(slots=True)
+class ConversationFlow:
+    """Makes items of the turns of one conversation, one after the other; a turn without a time has the previous one's.
 
     ``context`` is the default of the format, so that exports of different times share it.
     """
-    title = conversation.title
-    if title is not None and title.strip().lower() in _NO_TITLE:
-        title = None
-    timestamp = conversation.started_at
-    spoken = [turn for turn in conversation.turns if turn.full_text]
-    ids = [bounded_id(turn.id or f"{conversation.id}#{step}") for step, turn in enumerate(spoken)]
-    all_ids = frozenset(ids) if conversation.is_whole else None
-    for step, (turn, item_id) in enumerate(zip(spoken, ids, strict=True)):
-        timestamp = turn.timestamp or timestamp
+
+    source: SourceFile
+    id: str
+    title: str | None
+    context: str | None
+    time: datetime | None = None
+    step: int = 0
+
+    def __post_init__(self) -> None:
+        if self.title is not None and self.title.strip().lower() in _NO_TITLE:
+            self.title = None
+
+    def id_of(self, turn: ConversationTurn, step: int) -> str:
+        """Return the id of a turn: its own, else the conversation's with its place."""
+        return bounded_id(turn.id or f"{self.id}#{step}")
+
+    def record(self, turn: ConversationTurn) -> SourceItem | Refused:
+        """Return the item of the next turn, which has text, or a refusal."""
+        self.time = turn.timestamp or self.time
         attached = {"attachments": list(turn.attachments)} if turn.attachments else {}
-        record = source.item(
+        record = self.source.item(
             {
-                "id": item_id,
+                "id": self.id_of(turn, self.step),
                 "text": turn.full_text,
                 "subtype": turn.subtype,
-                "name": bounded_name(turn.name or title or ""),
+                "name": bounded_name(turn.name or self.title or ""),
                 "speaker": turn.speaker,
-                "timestamp": timestamp,
-                "flow_id": bounded_id(conversation.id),
-                "flow_step": step,
-                "source": source.reader.name if source.reader else None,
+                "timestamp": self.time,
+                "flow_id": bounded_id(self.id),
+                "flow_step": self.step,
+                "source": self.source.reader.name if self.source.reader else None,
                 "metadata": {**turn.metadata, **attached},
             },
-            usual_context=context,
+            usual_context=self.context,
         )
-        yield replace(record, flow_ids=all_ids) if isinstance(record, SourceItem) and step == 0 else record
+        self.step += 1
+        return record
+
+
+def records_of(source: SourceFile, conversation: Conversation, context: str | None) -> Iterator[Record]:
+    """Yield the turns as items of one flow. ``context`` is the default of the format."""
+    flow = ConversationFlow(source, conversation.id, conversation.title, context, conversation.started_at)
+    spoken = [turn for turn in conversation.turns if turn.full_text]
+    all_ids = frozenset(flow.id_of(turn, step) for step, turn in enumerate(spoken))
+    for turn in spoken:
+        is_first = flow.step == 0
+        record = flow.record(turn)
+        if conversation.is_whole and is_first and isinstance(record, SourceItem):
+            yield replace(record, flow_ids=all_ids)
+        else:
+            yield record
 
 
 def thread(leaf: str, parents: Mapping[str, str | None]) -> list[str]:

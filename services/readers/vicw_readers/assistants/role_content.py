@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from vicw_readers.assistants.conversations import (
     Conversation,
+    ConversationFlow,
     ConversationTurn,
     dig,
     digest,
@@ -29,6 +30,7 @@ _LISTS = ("messages", "conversations", "conversation", "turns", "chat_history")
 _IDS = ("id", "conversation_id", "session_id", "thread_id", "chat_id")
 _LASTING_ID_CHARS = 20
 """A shorter id is one of this file alone: data sets count from 1, and the next one would replace the first."""
+_NAMING_TURNS = 2
 _TIMES = ("timestamp", "created_at", "create_time", "createdAt", "time", "date")
 
 
@@ -48,7 +50,7 @@ class RoleContentReader:
 
     def read(self, source: SourceFile) -> Iterator[Record]:
         """Yield the turns; messages that are in no list are one conversation for each id that they name."""
-        loose: dict[str, list[object]] = {}
+        loose: dict[str, _LooseMessages] = {}
         for n, value in enumerate(json_values(source), 1):
             messages = _messages(value)
             if messages:
@@ -56,13 +58,52 @@ class RoleContentReader:
                 if given is not None and len(given) < _LASTING_ID_CHARS:
                     given = f"{given}-{digest(_first_words(messages))}"
                 title = text_in(value, "title") or text_in(value, "name")
-                yield from records_of(source, _conversation(messages, given, title, is_whole=True), None)
+                yield from records_of(source, _conversation(messages, given, title), None)
             elif _is_message(value):
-                loose.setdefault(_id_of(value, _IDS[1:]) or "", []).append(value)
+                given = _id_of(value, _IDS[1:]) or ""
+                if given not in loose:
+                    loose[given] = _LooseMessages(source, given)
+                yield from loose[given].take(value)
             else:
                 yield source.refuse(f"value {n} is no message of role and content, and no list of them")
-        for given, messages in loose.items():
-            yield from records_of(source, _conversation(messages, given or None, None, is_whole=False), None)
+        for one in loose.values():
+            yield from one.end()
+
+
+class _LooseMessages:
+    """The messages of one conversation, which come one by one and are not held: only what names it waits.
+
+    Without an id of its own it has that of its first two turns, to which a later export adds others.
+    """
+
+    def __init__(self, source: SourceFile, given: str) -> None:
+        self._source = source
+        self._flow = ConversationFlow(source, given, None, None) if given else None
+        self._first: list[ConversationTurn] = []
+
+    def take(self, message: object) -> Iterator[Record]:
+        """Yield what the next message makes known."""
+        turn = _turn(message)
+        if turn is None:
+            return
+        if self._flow is not None:
+            yield from self._said(self._flow, turn)
+            return
+        self._first.append(turn)
+        if len(self._first) == _NAMING_TURNS:
+            yield from self.end()
+
+    def end(self) -> Iterator[Record]:
+        """Yield the turns that waited for others."""
+        if self._flow is None and self._first:
+            self._flow = ConversationFlow(self._source, _id_of_words(self._first), None, None)
+            for turn in self._first:
+                yield from self._said(self._flow, turn)
+
+    @staticmethod
+    def _said(flow: ConversationFlow, turn: ConversationTurn) -> Iterator[Record]:
+        if turn.full_text:
+            yield flow.record(_in_conversation(turn, flow.id))
 
 
 def _is_message(value: object) -> bool:
@@ -80,17 +121,19 @@ def _id_of(value: object, keys: Sequence[str] = _IDS) -> str | None:
     return next((str(one) for one in found if isinstance(one, str | int) and not isinstance(one, bool) and one), None)
 
 
-def _conversation(messages: Sequence[object], given: str | None, title: str | None, *, is_whole: bool) -> Conversation:
-    """Return the conversation of messages. Without an id of its own it has that of its words.
-
-    Of a list, all words: it is a record that does not grow. Of loose messages the first two, to which others are added.
-    """
+def _conversation(messages: Sequence[object], given: str | None, title: str | None) -> Conversation:
+    """Return the conversation of a list of messages. Without an id of its own it has that of all its words."""
     turns = [turn for message in messages if (turn := _turn(message))]
-    if given is None:
-        marks = [f"{turn.speaker}: {turn.text} {turn.timestamp or ''}" for turn in (turns if is_whole else turns[:2])]
-        given = f"chat-{digest(*marks)}"
-    named = tuple(replace(turn, id=f"{given}#{turn.id}" if turn.id else None) for turn in turns)
-    return Conversation(given, title, None, named, is_whole=is_whole)
+    given = given or _id_of_words(turns)
+    return Conversation(given, title, None, tuple(_in_conversation(turn, given) for turn in turns))
+
+
+def _id_of_words(turns: Sequence[ConversationTurn]) -> str:
+    return f"chat-{digest(*(f'{turn.speaker}: {turn.text} {turn.timestamp or ""}' for turn in turns))}"
+
+
+def _in_conversation(turn: ConversationTurn, given: str) -> ConversationTurn:
+    return replace(turn, id=f"{given}#{turn.id}" if turn.id else None)
 
 
 def _first_words(messages: Sequence[object]) -> str:

@@ -24,9 +24,18 @@ _CALLED = {SymbolKind.FUNCTION, SymbolKind.METHOD}
 
 
 def read_code(source: SourceFile, text: str) -> Iterator[Record]:
-    """Yield a file's definitions and its rest; sections of plain text if it cannot be parsed."""
+    """Yield a file's definitions and its rest; sections of plain text if it cannot be parsed.
+
+    What the grammar does not understand is kept, and the file is named once: the definitions around it are read.
+    """
     lines = lines_of(text)
-    definitions = definitions_of(text, lines, source.name)
+    analysis = analysed(text, source.name)
+    if analysis is None:
+        yield source.note("cannot be parsed as code: it is read as text")
+    elif analysis.wrong:
+        first = bisect_right(_starts(lines), analysis.wrong[0].start)
+        yield source.note(f"has what the grammar of {analysis.language} does not understand: it stays as text", first)
+    definitions = definitions_of(analysis, text, lines) if analysis else []
     if not definitions:
         yield from read_plain(source, text, CODING)
         return
@@ -46,27 +55,30 @@ def read_code(source: SourceFile, text: str) -> Iterator[Record]:
         )
 
 
-def definitions_of(text: str, lines: Sequence[str], path: str) -> list[Definition]:
-    """Return a file's functions and types, outer before inner; none if it cannot be parsed.
+def analysed(text: str, path: str) -> CodeAnalysis | None:
+    """Return what a file defines, or None if it cannot be parsed."""
+    if len(text) > _IN_PROCESS_CHARS:
+        return worker_process.analyse_code(text, path=path)
+    return analyse_in_process(text, path, None, DEFAULT_BOUNDS)
+
+
+def definitions_of(analysis: CodeAnalysis, text: str, lines: Sequence[str]) -> list[Definition]:
+    """Return a file's functions and types, outer before inner.
 
     Definitions inside a function, or indented in a block without a name (an ``if``), stay in the outer text. A
     namespace is not a definition; a type keeps its members, except in Python. C declarations are not definitions.
     """
-    is_long = len(text) > _IN_PROCESS_CHARS
-    analysis = (
-        worker_process.analyse_code(text, path=path)
-        if is_long
-        else analyse_in_process(text, path, None, DEFAULT_BOUNDS)
-    )
-    if analysis is None:
-        return []
-    starts = [0, *accumulate(map(len, lines))]
+    starts = _starts(lines)
     definitions: list[Definition] = []
     for symbol, name in _defined(analysis, text):
         first, last = (bisect_right(starts, at) - 1 for at in (symbol.span.start, symbol.span.end - 1))
         if symbol.container is not None or not lines[first][:1].isspace():
             definitions.append(Definition(name, symbol.kind.value, first, last))
     return definitions
+
+
+def _starts(lines: Sequence[str]) -> list[int]:
+    return [0, *accumulate(map(len, lines))]
 
 
 def _defined(reading: CodeAnalysis, text: str) -> Iterator[tuple[Symbol, str]]:

@@ -17,7 +17,7 @@ class CodeReader:
     title = "source code"
     files = ("*.py", "*.js", "*.ts", "*.go", "*.rs", "*.java", "*.cs", "*.c", "*.cpp", "*.rb", "*.php", "*.sh")
     keeps = "every line: an item for each definition, and one for the rest of the file"
-    leaves = "nothing"
+    leaves = "in a folder, generated and minified files"
     is_personal = False
 
     def recognises(self, start: FileStart) -> bool:

@@ -16,7 +16,10 @@ class SlidesReader:
     name = "pptx"
     title = "PowerPoint slides"
     files = ("*.pptx", "*.pptm", "*.ppsx")
-    keeps = "an item for each slide: its title, text, tables and notes; its number; title, author, time of creation"
+    keeps = (
+        "an item for each slide: its title, text, tables, diagrams and notes; its number; "
+        "title, author, time of creation"
+    )
     leaves = "pictures and drawings (a slide that is nothing else is named), comments, charts"
     is_personal = False
 

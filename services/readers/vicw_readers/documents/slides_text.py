@@ -15,6 +15,7 @@ from vicw_readers.documents.xml_tree import parse_xml
 from vicw_readers.records import UnreadableFileError
 
 _ID = "http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+_DATA = "http://schemas.openxmlformats.org/officeDocument/2006/relationships}dm"
 _TITLES = {"title", "ctrTitle"}
 _OF_ALL_SLIDES = {"dt", "ftr", "sldNum", "hdr"}
 
@@ -34,7 +35,7 @@ def parse(path: Path, limits: Limits) -> Iterator[Part]:
             if name not in archive.namelist():
                 continue
             slide = parse_xml(archive.read(name))
-            title, texts = _texts(slide)
+            title, texts = _texts(slide, _diagrams(archive, name))
             notes = _notes(archive, name)
             if title or texts or notes:
                 text = "\n\n".join(filter(None, (title, *texts, notes and f"Notes: {notes}")))
@@ -59,14 +60,22 @@ def _related(archive: zipfile.ZipFile, name: str, kind: str = "") -> dict[str, s
     }
 
 
-def _texts(slide: Element) -> tuple[str, list[str]]:
-    """Return the title of a slide, and the texts of its other shapes and tables in their order."""
+def _diagrams(archive: zipfile.ZipFile, slide: str) -> dict[str, str]:
+    """Return the text of the diagrams of a slide (SmartArt), by the id under which it names them."""
+    named = _related(archive, slide, "/diagramData").items()
+    held = set(archive.namelist())
+    return {identity: _paragraphs(parse_xml(archive.read(name)), "\n") for identity, name in named if name in held}
+
+
+def _texts(slide: Element, diagrams: dict[str, str]) -> tuple[str, list[str]]:
+    """Return the title of a slide, and the texts of its other shapes, tables and diagrams in their order."""
     title = ""
     texts: list[str] = []
     for shape in _shapes(slide):
         if shape.tag == "graphicFrame":
             rows = [" | ".join(_paragraphs(cell, " ") for cell in row.iter("tc")) for row in shape.iter("tr")]
-            texts += ["\n".join(rows)] if rows else filter(None, [_paragraphs(shape, "\n")])
+            drawn = (diagrams.get(part.get(_DATA, ""), "") for part in shape.iter("relIds"))
+            texts += ["\n".join(rows)] if rows else filter(None, [_paragraphs(shape, "\n"), *drawn])
             continue
         place = shape.find("nvSpPr/nvPr/ph")
         kind = place.get("type", "") if place is not None else ""

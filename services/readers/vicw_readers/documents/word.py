@@ -16,8 +16,11 @@ class WordReader:
     name = "docx"
     title = "Word document"
     files = ("*.docx", "*.docm", "*.dotx")
-    keeps = "text by headings, lists, tables by rows, footnotes, comments; title, author, time of creation"
-    leaves = "pictures (their descriptions stay), page headers and footers, deleted text"
+    keeps = (
+        "text by headings, lists, tables by rows, text boxes, footnotes, comments, formulas in a line; "
+        "page headers and footers once, at the end; title, author, time of creation"
+    )
+    leaves = "pictures (their descriptions stay), deleted text"
     is_personal = False
 
     def recognises(self, start: FileStart) -> bool:

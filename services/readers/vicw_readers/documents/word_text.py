@@ -13,6 +13,7 @@ from vicw_readers.documents.html.page_reader import PageReader
 from vicw_readers.documents.limits import Limits
 from vicw_readers.documents.model import Part
 from vicw_readers.documents.packed import office_properties, packed_document, refuse_doctypes
+from vicw_readers.documents.word_parts import edges_of, with_all_text
 from vicw_readers.documents.xml_tree import parse_xml
 
 _W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -29,11 +30,14 @@ def parse(path: Path, limits: Limits) -> Iterator[Part]:
         refuse_doctypes(archive)
         yield office_properties(archive)
         styles = _heading_styles(archive)
-    with path.open("rb") as file:
+        edges = list(edges_of(archive))
+        copy = with_all_text(archive)
+    with copy or path.open("rb") as file:
         page = mammoth.convert_to_html(
             file, style_map="\n".join((*_MAP, *styles)), convert_image=mammoth.images.img_element(_without_bytes)
         )
     yield from sections_of(_blocks(page.value))
+    yield from edges
 
 
 def _blocks(page: str) -> Iterator[Block]:

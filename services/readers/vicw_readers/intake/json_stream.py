@@ -1,4 +1,4 @@
-"""A JSON file of any size, value by value: the elements of a list, or the lines of JSON Lines."""
+"""A JSON file of any size: lists and objects are entered, what is in them is decoded one value at a time."""
 
 from __future__ import annotations
 
@@ -6,104 +6,154 @@ import codecs
 import json
 import re
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
+from vicw_readers.intake.json_start import HEX_ESCAPE
 from vicw_readers.intake.source_file import SourceFile
 from vicw_readers.intake.text_decoder import encoding_of
 from vicw_readers.records import UnreadableFileError
 
 MAX_VALUE_CHARS = 64 * 1024 * 1024
-"""Longest single value, such as a conversation: it is held in memory."""
-_CHUNK_BYTES = 1024 * 1024
-_SPACE = re.compile(r"[\s,]*")
-_NEAR_END = 64
-"""A fault this near to the end of what is read may be one of what is missing."""
+"""Longest value that is decoded as a whole."""
+_CHUNK_BYTES = 256 * 1024
+_TOKEN_CHARS = 16
+"""Longest token that may be cut at the end of what was read: an escaped character, a literal."""
+_SPACE = re.compile(r"[ \t\r\n]*")
 
 
 def json_values(source: SourceFile) -> Iterator[object]:
     """Yield the elements of the list that a file holds, or its values one after the other. Raises UnreadableFileError.
 
-    Never more than one value and a megabyte are held.
+    Never more than one value and what is read at a time are held.
     """
     with source.open() as file:
-        yield from _Values(file)
+        cursor = JsonCursor(file)
+        if cursor.peek() == "[":
+            for _ in cursor.elements():
+                yield cursor.value()
+            return
+        while mark := cursor.peek():
+            if mark == ",":
+                cursor.skip()
+            else:
+                yield cursor.value()
 
 
-class _Values:
-    """The part of a file that is read, decoded and not yet used."""
+class JsonCursor:
+    """A place in a JSON file. Bytes that are no text become lone surrogates, so that only their value is refused.
+
+    All methods raise UnreadableFileError, with the line, where the file is no JSON or ends. What was read before is
+    right.
+    """
 
     def __init__(self, file: BinaryIO) -> None:
-        head = file.read(4)
-        file.seek(0)
         self._file = file
-        self._encoding = encoding_of(head)
-        self._decoder = codecs.getincrementaldecoder(self._encoding)()
-        # Strict would refuse tabs and line ends inside texts, which some exporters write as they are.
-        self._scan = json.JSONDecoder(strict=False).raw_decode
-        self._text = ""
+        start = file.read(_CHUNK_BYTES)
+        self._decoder = codecs.getincrementaldecoder(encoding_of(start))("surrogateescape")
+        self._text = self._decoder.decode(start)
         self._at = 0
-        self._line = 1
-        self._ended = False
+        self._ended = not start
+        self._lines = 1
+        # Strict would refuse tabs and line ends inside texts, which some exporters write as they are.
+        self._json = json.JSONDecoder(strict=False)
 
-    def __iter__(self) -> Iterator[object]:
-        self._more()
-        is_list = self._text[self._skip_space() :].startswith("[")
-        if is_list:
-            self._use(self._at + 1)
+    @property
+    def line(self) -> int:
+        """The line, from 1, of what comes next."""
+        return self._lines + self._text.count("\n", 0, self._at)
+
+    def peek(self) -> str:
+        """Return the next character that is not white space; "" at the end."""
         while True:
-            at = self._skip_space()
-            if at == len(self._text):
-                if is_list:
-                    raise self._broken("ends in the middle of a list")
-                return
-            if is_list and self._text[at] == "]":
-                return
-            yield self._value()
+            self._at = _SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]  # it matches ""
+            if self._at < len(self._text):
+                return self._text[self._at]
+            if not self._more():
+                return ""
 
-    def _value(self) -> object:
+    def value(self) -> Any:
+        """Return the next value as a whole."""
+        self.peek()
         while True:
             try:
-                value, end = self._scan(self._text, self._at)
+                value, end = self._json.raw_decode(self._text, self._at)
+            except json.JSONDecodeError as error:
+                if error.msg.startswith("Invalid \\escape") and self._repair():
+                    continue
+                is_cut = error.msg.startswith("Unterminated") or error.pos >= len(self._text) - _TOKEN_CHARS
+                if not is_cut or not self._more():
+                    raise self._broken(error.msg, error.pos) from None
+                continue
             except RecursionError:
                 raise self._broken("is nested too deeply") from None
-            except json.JSONDecodeError as error:
-                is_cut = error.msg.startswith("Unterminated string") or error.pos >= len(self._text) - _NEAR_END
-                if self._ended or not is_cut:
-                    self._line += self._text.count("\n", self._at, error.pos)
-                    raise self._broken(error.msg) from None
             except ValueError as error:  # a number of too many digits
                 raise self._broken(str(error)) from None
-            else:
-                if end < len(self._text) or self._ended:  # else a number may go on
-                    self._use(end)
-                    return value
-            self._more()
+            # A number at the end of the text may go on.
+            if end == len(self._text) and not isinstance(value, str | dict | list) and self._more():
+                continue
+            self._at = end
+            return value
 
-    def _skip_space(self) -> int:
+    def elements(self) -> Iterator[None]:
+        """Enter a list, and stop before each element, which is to be read or entered."""
+        self._take("[")
+        yield from self._parts("]")
+
+    def members(self) -> Iterator[str]:
+        """Enter an object, and stop before the value of each key, which is to be read, entered or skipped."""
+        self._take("{")
+        for _ in self._parts("}"):
+            key = self.value()
+            if not isinstance(key, str):
+                raise self._broken("a key is no text")
+            self._take(":")
+            yield key
+
+    def _parts(self, closing: str) -> Iterator[None]:
+        if self.peek() == closing:
+            self._at += 1
+            return
         while True:
-            match = _SPACE.match(self._text, self._at)
-            end = match.end() if match else self._at
-            self._use(end)
-            if end < len(self._text) or self._ended:
-                return end
-            self._more()
+            yield
+            mark = self.peek()
+            if mark == closing:
+                self._at += 1
+                return
+            self._take(",")
+            if self.peek() == closing:  # some programs end a list with a comma
+                self._at += 1
+                return
 
-    def _use(self, end: int) -> None:
-        self._line += self._text.count("\n", self._at, end)
-        self._at = end
+    def skip(self) -> None:
+        """Pass over the next character."""
+        self._at += 1
 
-    def _more(self) -> None:
-        """Read more: at least as much as there is, so that a long value is scanned a few times at most."""
-        rest = self._text[self._at :]
-        if len(rest) > MAX_VALUE_CHARS:
+    def _take(self, mark: str) -> None:
+        if self.peek() != mark:
+            raise self._broken(f"{mark!r} is missing" if self.peek() else "is cut off")
+        self._at += 1
+
+    def _more(self) -> bool:
+        """Read on, and forget what was read before; return whether there was more."""
+        if self._ended:
+            return False
+        kept = len(self._text) - self._at
+        if kept > MAX_VALUE_CHARS:
             raise self._broken(f"has a value of over {MAX_VALUE_CHARS} characters")
-        data = self._file.read(max(_CHUNK_BYTES, len(rest)))
+        # A long value is decoded from its start each time: reading as much again keeps that linear.
+        data = self._file.read(max(_CHUNK_BYTES, kept))
         self._ended = not data
-        try:
-            self._text = rest + self._decoder.decode(data, final=self._ended)
-        except UnicodeDecodeError:
-            raise self._broken(f"invalid {self._encoding.removesuffix('-sig').upper()}") from None
+        self._lines += self._text.count("\n", 0, self._at)
+        self._text = self._text[self._at :] + self._decoder.decode(data, final=self._ended)
         self._at = 0
+        return True
 
-    def _broken(self, reason: str) -> UnreadableFileError:
-        return UnreadableFileError(f"is not JSON: {reason}", self._line)
+    def _repair(self) -> bool:
+        r"""Replace escapes like ``\x1F``, which Telegram writes and JSON does not know; return whether any are."""
+        rest, count = HEX_ESCAPE.subn(r"\1\\u00\2", self._text[self._at :])
+        self._text = self._text[: self._at] + rest
+        return bool(count)
+
+    def _broken(self, reason: str, place: int | None = None) -> UnreadableFileError:
+        line = self._lines + self._text.count("\n", 0, self._at if place is None else place)
+        return UnreadableFileError(f"is not JSON: {reason}", line)

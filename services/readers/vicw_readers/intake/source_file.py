@@ -36,6 +36,14 @@ MAX_LINE_CHARS = 16 * 1024 * 1024
 _PART_BYTES = 1024 * 1024
 
 
+@dataclass(slots=True)
+class ImportRun:
+    """What the readers know of one import: the ``folders`` that were named, and what they found out for all files."""
+
+    folders: set[Path] = field(default_factory=set)
+    known: dict[str, Any] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
     """What the user says of all files of an import; None: not said.
@@ -43,7 +51,8 @@ class ImportOptions:
     ``context``, ``domain`` and ``flow`` are overridden by values in the data, and override the defaults of the format.
     ``owner`` is the name of the person whose files they are, ``timezone`` that of times without one. ``format`` is
     the name of the reader of all files. ``encoding`` is that of texts
-    that are not UTF-8. ``include`` and ``exclude`` are patterns of files of folders and archives.
+    that are not UTF-8. ``include`` and ``exclude`` are patterns of files of folders and archives. ``run`` is no option:
+    what is known of this import.
     """
 
     context: str | None = None
@@ -56,6 +65,7 @@ class ImportOptions:
     encoding: str | None = None
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    run: ImportRun = field(default_factory=ImportRun, compare=False, repr=False)
 
     def wants(self, name: str) -> bool:
         """Return whether a file of a folder or archive is to be read, by patterns as of ``.gitignore``."""

@@ -11,37 +11,51 @@ import pathspec
 from vicw_readers.records import Refused, Skipped, shown
 
 _TOOL_FOLDERS = {"node_modules", "__pycache__", "site-packages", "venv", "bower_components"}
+_VENDOR_NAMES = {"vendor", "vendored", "third_party", "pods"}
+_VENDOR_SIGNS = ("modules.txt", "composer/installed.json", "autoload.php", "Manifest.lock")
+"""What package managers of Go, PHP and Swift leave in the folder that they fill."""
+_CRATE = ".cargo-checksum.json"
+"""What Cargo leaves in each package of such a folder."""
+_IGNORES = (".git/info/exclude", ".gitignore")
+"""Files with patterns of what to leave out, in a folder; the later one counts."""
+
+type _Ignores = tuple[tuple[Path, pathspec.GitIgnoreSpec], ...]
 
 
 def walk(root: Path) -> Iterator[Path | Refused | Skipped]:
     """Yield the files below ``root``, folder by folder, sorted by name.
 
-    Omitted silently: hidden files (they may hold secrets), folders of tools, and files that the root's .gitignore
-    names. Links are never followed: their targets inside the folder are walked anyway; links out of the folder, broken
-    links and unreadable folders are reported.
+    Omitted silently: hidden files (they may hold secrets), folders of tools, and what the ``.gitignore`` of a folder
+    or ``.git/info/exclude`` names; as in Git, the nearest one decides. What a package manager has put into a folder is
+    reported as one. Links are never followed: their targets inside the folder are walked anyway; links out of the
+    folder, broken links and unreadable folders are reported.
     """
     root = root.resolve()
-    yield from _walk(root, root, _ignored(root))
+    yield from _walk(root, root, ())
 
 
-def _walk(root: Path, folder: Path, ignored: pathspec.GitIgnoreSpec) -> Iterator[Path | Refused | Skipped]:
+def _walk(root: Path, folder: Path, above: _Ignores) -> Iterator[Path | Refused | Skipped]:
     try:
         with os.scandir(folder) as scan:
             entries = sorted(scan, key=lambda entry: entry.name)
     except OSError as error:
         yield Refused(shown(folder), None, f"cannot be read: {error.strerror}")
         return
+    ignores = (*_own_ignores(folder), *above)
     for entry in entries:
         path = Path(entry.path)
-        name = path.relative_to(root).as_posix()
         is_folder = entry.is_dir(follow_symlinks=False)
-        if entry.name.startswith(".") or ignored.match_file(name + "/" * is_folder):
+        if entry.name.startswith(".") or _is_ignored(path, ignores, is_folder=is_folder):
             continue
         if entry.is_symlink():
             yield from _link(root, path)
         elif is_folder:
-            if entry.name not in _TOOL_FOLDERS and not (path / "pyvenv.cfg").is_file():
-                yield from _walk(root, path, ignored)
+            if entry.name in _TOOL_FOLDERS or (path / "pyvenv.cfg").is_file():
+                continue
+            if _is_vendored(path):
+                yield Skipped(shown(path), "is a folder of other people's packages")
+            else:
+                yield from _walk(root, path, ignores)
         elif entry.is_file(follow_symlinks=False):
             yield path
         else:
@@ -63,9 +77,35 @@ def _link(root: Path, path: Path) -> Iterator[Refused | Skipped]:
         yield Refused(shown(path), None, "is a link that leads out of the folder")
 
 
-def _ignored(root: Path) -> pathspec.GitIgnoreSpec:
+def _own_ignores(folder: Path) -> _Ignores:
+    lines: list[str] = []
+    for name in _IGNORES:
+        try:
+            lines += (folder / name).read_text("utf-8", "replace").splitlines()
+        except OSError:  # no such file
+            continue
     try:
-        lines = (root / ".gitignore").read_text("utf-8", "replace").splitlines()
-        return pathspec.GitIgnoreSpec.from_lines(lines)
-    except (OSError, ValueError):  # no such file, or an invalid pattern
-        return pathspec.GitIgnoreSpec.from_lines([])
+        return ((folder, pathspec.GitIgnoreSpec.from_lines(lines)),) if lines else ()
+    except ValueError:  # an invalid pattern
+        return ()
+
+
+def _is_ignored(path: Path, ignores: _Ignores, *, is_folder: bool) -> bool:
+    for folder, patterns in ignores:
+        decided = patterns.check_file(path.relative_to(folder).as_posix() + "/" * is_folder).include
+        if decided is not None:
+            return decided
+    return False
+
+
+def _is_vendored(folder: Path) -> bool:
+    """Return whether a package manager has filled a folder: it is called so, and has what one leaves."""
+    if folder.name.lower() not in _VENDOR_NAMES:
+        return False
+    try:
+        below = [entry.name for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False)]
+    except OSError:  # reported when it is walked
+        return False
+    return any((folder / sign).is_file() for sign in _VENDOR_SIGNS) or any(
+        (folder / name / _CRATE).is_file() for name in below
+    )

@@ -60,9 +60,9 @@ def body_of(message: Message, depth: int = 0) -> MailBody:
         if name := _name(message, kind):
             body.attachments.append(name)
     elif kind == "text/html":
-        from vicw_readers.mail.html_text import html_text
+        from vicw_readers.documents.html.text import mail_text
 
-        body.texts.append(html_text(_text(message)))
+        body.texts.append(mail_text(_text(message)))
     elif kind == "text/plain" or depth == 0:
         body.texts.append(_unflowed(_text(message), message))
     return body

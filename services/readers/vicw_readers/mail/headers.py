@@ -122,3 +122,16 @@ def ids_in(values: Iterable[str]) -> list[str]:
     ['a@x', 'b@x']
     """
     return [match for value in values for match in _ID.findall(value)]
+
+
+def own_id(message: Message) -> str:
+    """Return the id of a mail, or "" if it has none."""
+    written = first_of(message, "Message-ID")
+    return next(iter(ids_in([written])), "") or header_text(written).strip("<>")
+
+
+def references_of(message: Message) -> list[str]:
+    """Return the ids of the mails before it in its thread, the oldest first."""
+    answered = ids_in(values_of(message, "In-Reply-To"))[:1]
+    referred = dict.fromkeys([*ids_in(values_of(message, "References")), *answered])
+    return [one for one in referred if one != own_id(message)]

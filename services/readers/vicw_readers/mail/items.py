@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +12,6 @@ from vicw_readers.mail.headers import shown
 from vicw_readers.mail.mbox import RawMail
 from vicw_readers.mail.message import Mail, NoMailError, parsed_mail
 from vicw_readers.mail.skim import MAX_MAIL_BYTES
-from vicw_readers.mail.threads import Threads
 from vicw_readers.records import Record, bounded_id, bounded_name, some_of
 from vicw_shared.text import counted, visible
 
@@ -22,9 +21,12 @@ _MAX_EVENTS = 20_000
 """Events that wait for later news of them until the file ends."""
 
 
-def mail_items(source: SourceFile, mails: Iterable[RawMail], product: str) -> Iterator[Record]:
+type ThreadOf = Callable[[str, Sequence[str]], str]
+"""From a mail's id and those that it refers to, the oldest first, to its thread."""
+
+
+def mail_items(source: SourceFile, mails: Iterable[RawMail], product: str, thread_of: ThreadOf) -> Iterator[Record]:
     """Yield the items of mails, then those of events. A mail that is in the file again is passed over."""
-    threads = Threads()
     seen: set[int] = set()
     copies = 0
     events: dict[str, tuple[CalendarEvent, Mail, str, int]] = {}
@@ -37,7 +39,7 @@ def mail_items(source: SourceFile, mails: Iterable[RawMail], product: str) -> It
         except Exception as error:  # a module of many errors on what nobody writes; the next mail is another
             yield source.refuse(f"is a mail that cannot be read: {error!r}", raw.line)
             continue
-        thread = threads.root_of(mail.id, mail.references)
+        thread = thread_of(mail.id, mail.references)
         if hash(mail.id) in seen:
             copies += 1
             continue

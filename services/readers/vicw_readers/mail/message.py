@@ -9,7 +9,7 @@ from email import message_from_bytes
 
 from vicw_readers.mail.body import body_of
 from vicw_readers.mail.calendar import CalendarEvent, events_of
-from vicw_readers.mail.headers import first_of, header_text, ids_in, people, shown, time_of, values_of
+from vicw_readers.mail.headers import first_of, header_text, own_id, people, references_of, shown, time_of, values_of
 from vicw_readers.mail.own_words import folded
 from vicw_shared.text import visible
 
@@ -47,12 +47,10 @@ def parsed_mail(data: bytes) -> Mail:
     sender = next(iter(people(message, "From", "Sender", "Return-Path")), ("", ""))
     subject = header_text(first_of(message, "Subject"))
     sent_at = time_of(message)
-    written_id = first_of(message, "Message-ID")
-    own_id = next(iter(ids_in([written_id])), "") or header_text(written_id).strip("<>")
-    if not (own_id or any(values_of(message, name) for name in ("From", "Date"))):
+    known_id = own_id(message)
+    if not (known_id or any(values_of(message, name) for name in ("From", "Date"))):
         raise NoMailError("is no mail: it has neither From nor Date nor Message-ID")
-    answered = ids_in(values_of(message, "In-Reply-To"))
-    references = list(dict.fromkeys([*ids_in(values_of(message, "References")), *answered[:1]]))
+    references = references_of(message)
     body = body_of(message)
     own = folded(body.text, subject, is_answer=bool(references))
     events: list[CalendarEvent] = []
@@ -62,7 +60,7 @@ def parsed_mail(data: bytes) -> Mail:
         events += found
         problems += wrong
     return Mail(
-        id=own_id or _made_id(shown(sender), sent_at, subject, body.text),
+        id=known_id or _made_id(shown(sender), sent_at, subject, body.text),
         subject=subject,
         sender=sender,
         to=tuple(people(message, "To")),
@@ -71,7 +69,7 @@ def parsed_mail(data: bytes) -> Mail:
         text=own.text if visible(own.text) else "",
         folded_lines=own.folded_lines if visible(own.text) else 0,
         attachments=tuple(dict.fromkeys(body.attachments)),
-        references=tuple(one for one in references if one != own_id),
+        references=tuple(references),
         labels=tuple(filter(None, map(str.strip, header_text(first_of(message, "X-Gmail-Labels")).split(",")))),
         events=tuple(events),
         problems=tuple(problems),

@@ -57,6 +57,7 @@ class MboxReader:
         """Yield a mail as an item, then the events of invitations."""
         from vicw_readers.mail.items import mail_items
         from vicw_readers.mail.mbox import mails_of
+        from vicw_readers.mail.threads import Threads
 
         with source.open() as file:
             # In what is packed, to seek means to unpack it again.
@@ -67,7 +68,7 @@ class MboxReader:
                     'is called a mail archive, but has no line "From …" that begins a mail',
                     fix="Rename it, and give --sensitivity personal to store it as text",
                 )
-            yield from mail_items(source, chain([first], mails), "mail")
+            yield from mail_items(source, chain([first], mails), "mail", Threads().root_of)
 
 
 class MailReader:
@@ -93,6 +94,7 @@ class MailReader:
 
     def read(self, source: SourceFile) -> Iterator[Record]:
         """Yield the mail as an item, and the events of invitations in it."""
+        from vicw_readers.mail.folder_threads import FolderThreads
         from vicw_readers.mail.items import mail_items
         from vicw_readers.mail.mbox import RawMail
         from vicw_readers.mail.skim import MailSkimmer
@@ -113,7 +115,8 @@ class MailReader:
                 raise NothingToReadError("is empty")
             while line := file.readline(min(_MAX_LINE_BYTES, max(0, end - file.tell()))):
                 skimmer.feed(line)
-        yield from mail_items(source, [RawMail(1, skimmer.data(), skimmer.is_cut)], "mail")
+        threads = FolderThreads.around(source)
+        yield from mail_items(source, [RawMail(1, skimmer.data(), skimmer.is_cut)], "mail", threads.root_of)
 
 
 def _header_names(head: bytes) -> set[bytes]:

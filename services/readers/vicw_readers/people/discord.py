@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Any, BinaryIO
 
 from vicw_readers.intake.file_start import FileStart
+from vicw_readers.intake.json_stream import JsonCursor
 from vicw_readers.intake.source_file import SourceFile
-from vicw_readers.people.json_cursor import BrokenJsonError, JsonCursor
 from vicw_readers.people.message import ChatMessage, ChatRecord, MessageKind, Unread, with_attachments
-from vicw_readers.records import Record
+from vicw_readers.records import Record, UnreadableFileError
 from vicw_shared.text import visible
 
 _SPOKEN = {"Default", "Reply", "0", "19", "ChatInputCommand", "20", "ContextMenuCommand", "23", "ThreadStarterMessage"}
@@ -63,7 +63,7 @@ def discord_messages(file: BinaryIO) -> Iterator[ChatRecord]:
                     continue
                 if message is not None:
                     yield message
-    except BrokenJsonError as error:
+    except UnreadableFileError as error:
         yield Unread(error.line, error.reason)
 
 

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
 from vicw_readers.intake.file_start import FileStart
+from vicw_readers.intake.json_stream import JsonCursor
 from vicw_readers.intake.source_file import SourceFile
-from vicw_readers.people.json_cursor import BrokenJsonError, JsonCursor
 from vicw_readers.people.message import ChatMessage, ChatRecord, MessageKind, Unread, with_attachments
-from vicw_readers.records import Record
+from vicw_readers.records import Record, UnreadableFileError
 from vicw_shared.text import visible
 
 _CHAT_TYPES = {
@@ -48,7 +48,7 @@ def telegram_messages(file: BinaryIO) -> Iterator[ChatRecord]:
     cursor = JsonCursor(file)
     try:
         yield from _chat(cursor)
-    except BrokenJsonError as error:
+    except UnreadableFileError as error:
         yield Unread(error.line, error.reason)
 
 

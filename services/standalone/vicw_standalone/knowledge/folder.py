@@ -13,9 +13,9 @@ from pydantic import ValidationError
 from vicw_core.code.languages import languages_of_path
 from vicw_core.markdown.front_matter import front_matter
 from vicw_core.markdown.note_titles import is_markdown, note_title
+from vicw_readers.intake.machine_made import is_generated
 from vicw_readers.intake.text_decoder import read_text
 from vicw_readers.intake.walk import walk
-from vicw_readers.paths import is_generated
 from vicw_readers.records import Noted, NothingToReadError, Refused, Skipped, UnreadableFileError, shown
 from vicw_shared.text import normalise
 from vicw_shared.wire.ingest import Item
@@ -93,7 +93,7 @@ def signature(root: Path) -> Mapping[str, tuple[int, int, int]]:
 
 def _read(snapshot: Snapshot, path: Path, name: str) -> None:
     snapshot.names.add(path.name)
-    if is_generated(path):
+    if is_generated(path.name):
         snapshot.passed_over.append(Skipped(shown(path), "is a generated file"))
         return
     try:

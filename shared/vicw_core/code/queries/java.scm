@@ -5,6 +5,7 @@
 (enum_declaration name: (_) @name) @type
 (method_declaration name: (_) @name) @function
 (constructor_declaration name: (_) @name) @function
+(compact_constructor_declaration name: (_) @name) @function
 ((field_declaration (modifiers) @_modifiers declarator: (variable_declarator name: (_) @name)) @constant
   (#match? @_modifiers "static") (#match? @_modifiers "final"))
 [(line_comment) (block_comment)] @comment

@@ -137,6 +137,19 @@ async def test_pages_are_linked_by_title_alias_id_path_or_file_name(memory: Memo
     assert (result.id, result.name, result.text) == ("sub__deep_md", "Deep page", "Text.")
 
 
+async def test_a_page_is_linked_by_the_address_that_it_gives_itself(memory: Memory) -> None:
+    said = "[a](/start/first-steps) [b](first-steps) [c](/start/first-steps/#more) [d](../tides) [e](/start/01-intro)"
+    answer = await put(
+        memory,
+        start__01h_md="---\nslug: /start/first-steps\n---\n# Steps\n\n## More\n\nText.",
+        start__01i_md="---\nslug: tides\n---\n# Tides\n\nText.",
+        start__x_md=f"# X\n\n{said}",
+        start__01_intro_md="# Intro\n\nText.",
+    )
+    assert [problem.target for problem in answer.items[2].links] == ["../tides", "/start/01-intro"]
+    assert await links(memory) == {("X", "Steps"), ("X", "Steps > More")}
+
+
 async def test_an_ambiguous_page_name_links_to_the_nearest_page_or_none(memory: Memory) -> None:
     answer = await put(memory, a__x_md="# X1", b__x_md="# X2", a__near_md="# N\n\n[[x]]", c__far_md="# F\n\n[[x]]")
     assert await links(memory) == {("N", "X1")}

@@ -25,7 +25,7 @@ def test_a_prompt_of_gemini_has_its_answer_and_their_time(tmp_path: Path) -> Non
     assert said(items) == [
         ("user", "And reefing?"),
         ("user", "Which sail for light wind?"),
-        ("assistant", "A gennaker.\n- Light cloth"),
+        ("assistant", "A gennaker.\n\n- Light cloth"),
     ]
     assert {(one.context, one.flow_id) for one in items} == {("Gemini", "gemini#2026-03-02")}
     assert items[1].item.metadata == {"attachments": ["wind.csv"]}

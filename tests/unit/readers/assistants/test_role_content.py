@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
 from support.files.records_of_file import items_in, json_lines, refusals_in, said, written
+from vicw_readers.paths import read_paths
+from vicw_readers.records import SourceItem
 
 TURNS: list[dict[str, object]] = [
     {"role": "system", "content": "Be brief"},
@@ -113,3 +117,20 @@ def test_a_chat_of_no_known_format_is_refused_by_name(tmp_path: Path, value: obj
 def test_other_json_is_still_text(tmp_path: Path, value: object) -> None:
     (item,) = items_in(written(tmp_path / "x.json", value))
     assert (item.reader, item.domain) == ("text", "coding")
+
+
+def test_messages_of_a_long_file_are_not_held(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    words = "w" * 4_000
+    with path.open("w", encoding="utf-8") as file:
+        for n in range(3_000):
+            file.write(json.dumps({"role": ("user", "assistant")[n % 2], "content": f"{n} {words}"}) + "\n")
+    records = read_paths([path])
+    first = next(records)
+    tracemalloc.start()
+    steps = [one.item.flow_step for one in records if isinstance(one, SourceItem)]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert isinstance(first, SourceItem)
+    assert steps == list(range(1, 3_000))
+    assert peak < 6_000_000

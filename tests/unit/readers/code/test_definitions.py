@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicw_readers.code.definitions import definitions_of
-from vicw_readers.code.outline import outline
+from vicw_readers.code.definitions import analysed, definitions_of
+from vicw_readers.code.outline import Definition, outline
 from vicw_readers.paths import read_paths
 from vicw_readers.plain.text import sections
-from vicw_readers.records import SourceItem
+from vicw_readers.records import Noted, SourceItem
 from vicw_shared.text import lines_of, visible
 
 _PYTHON = [
@@ -50,6 +50,11 @@ _OTHER = [
 ]
 
 
+def defined(text: str, suffix: str) -> list[Definition]:
+    analysis = analysed(text, f"m{suffix}")
+    return definitions_of(analysis, text, lines_of(text)) if analysis else []
+
+
 def text_of(pieces: list[str], end: str) -> str:
     return end.join(pieces).replace("\n", end)
 
@@ -64,7 +69,7 @@ _FILES = st.builds(text_of, st.lists(st.sampled_from(_PYTHON)), _ENDS) | st.buil
 def test_the_code_outline_has_every_line_in_exactly_one_part(text: str, suffix: str) -> None:
     text += "\n"
     lines = lines_of(text)
-    definitions = definitions_of(text, lines, f"m{suffix}")
+    definitions = defined(text, suffix)
     if not definitions:
         return
     parts = outline(lines, definitions)
@@ -82,7 +87,7 @@ def test_plain_sections_concatenate_to_the_text(text: str, size: int) -> None:
 
 
 def read(path: Path) -> list[tuple[str | None, str | None, str]]:
-    records = list(read_paths([path]))
+    records = [record for record in read_paths([path]) if not isinstance(record, Noted)]
     assert all(isinstance(r, SourceItem) and r.domain == "coding" for r in records)
     return [(r.item.id, r.item.subtype, r.item.text) for r in records if isinstance(r, SourceItem)]
 
@@ -143,7 +148,7 @@ def test_an_invalid_escape_gives_no_warning(tmp_path: Path) -> None:
     ],
 )
 def test_definitions_are_recognised_in_other_languages(suffix: str, text: str, name: str, kind: str) -> None:
-    (found,) = definitions_of(text, lines_of(text), f"m{suffix}")
+    (found,) = defined(text, suffix)
     assert (found.name, found.kind) == (name, kind)
 
 
@@ -161,7 +166,7 @@ def test_definitions_are_recognised_in_other_languages(suffix: str, text: str, n
     ],
 )
 def test_code_without_definitions_gives_none(suffix: str, text: str) -> None:
-    assert definitions_of(text, lines_of(text), f"m{suffix}") == []
+    assert defined(text, suffix) == []
 
 
 def test_a_long_python_file_is_read_whole(tmp_path: Path) -> None:
@@ -199,3 +204,14 @@ def test_long_plain_text_is_cut_at_blank_lines(tmp_path: Path) -> None:
         ("story.txt#3", "story.txt (3)", "section", 5),
     ]
     assert [r.domain for r in records] == [None] * 3
+
+
+def test_a_file_that_the_grammar_does_not_understand_is_named_and_kept(tmp_path: Path) -> None:
+    text = "fn before() {}\n\nfn bad() { let x = @@; }\n\nfn after() {}\n"
+    (tmp_path / "a.rs").write_text(text, "utf-8")
+    note, *items = read_paths([tmp_path])
+    assert isinstance(note, Noted)
+    assert (note.line, note.reason) == (3, "has what the grammar of rust does not understand: it stays as text")
+    found = [one.item for one in items if isinstance(one, SourceItem)]
+    assert {"before", "after"} <= {one.name for one in found}
+    assert sorted("".join(one.text for one in found)) == sorted(text)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.documents.office import core, epub, packed, pptx, shape, xlsx
+from support.documents.office import core, epub, packed, pptx, relations, shape, xlsx
 from vicw_readers.paths import read_paths
 from vicw_readers.records import Record, Refused, SourceItem
 
@@ -45,6 +45,25 @@ def test_rows_of_a_table_on_a_slide_are_lines(tmp_path: Path) -> None:
     frame = f"<p:graphicFrame><a:graphic><a:tbl>{rows}</a:tbl></a:graphic></p:graphicFrame>"
     [one] = items(read(tmp_path, "fleet.pptx", pptx([shape("Fleet", "title") + frame])))
     assert one.item.text == "Fleet\n\nShip | Year\nGannet | 1998"
+
+
+def test_what_a_diagram_and_nested_groups_say_is_read(tmp_path: Path) -> None:
+    drawing = "http://schemas.openxmlformats.org/drawingml/2006"
+    data = f'<dgm:dataModel xmlns:dgm="{drawing}/diagram" xmlns:a="{drawing}/main"><dgm:ptLst>'
+    data += "".join(
+        f"<dgm:pt><dgm:t><a:p><a:r><a:t>{word}</a:t></a:r></a:p></dgm:t></dgm:pt>" for word in ("Plan", "Do")
+    )
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    named = f'<d:relIds xmlns:d="{drawing}/diagram" xmlns:r="{office}" r:dm="r9"/>'
+    frame = f"<p:graphicFrame><a:graphic>{named}</a:graphic></p:graphicFrame>"
+    table = "<a:tbl><a:tr><a:tc><a:txBody><a:p><a:r><a:t>Cell</a:t></a:r></a:p></a:txBody></a:tc></a:tr></a:tbl>"
+    group = f"<p:grpSp><p:grpSp>{shape('Deep.')}<p:graphicFrame>{table}</p:graphicFrame></p:grpSp></p:grpSp>"
+    more: dict[str, str | bytes] = {
+        "ppt/diagrams/data1.xml": f"{data}</dgm:ptLst></dgm:dataModel>",
+        "ppt/slides/_rels/slide1.xml.rels": relations({"r9": ("diagramData", "../diagrams/data1.xml")}),
+    }
+    [one] = items(read(tmp_path, "cycle.pptx", pptx([shape("Cycle", "title") + frame + group], more=more)))
+    assert one.item.text == "Cycle\n\nPlan\nDo\n\nDeep.\n\nCell"
 
 
 def test_slides_that_are_pictures_are_named(tmp_path: Path) -> None:

@@ -126,3 +126,94 @@ def test_a_document_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
     at = data.rindex(b"PK\x01\x02")  # the entry of the film in the directory says another size
     grown = data[: at + 24] + struct.pack("<I", 600 * 2**20) + data[at + 28 :]
     assert "unpacks to 600 MB" in refusal(read(tmp_path, grown)).reason
+
+
+_SPACES = (
+    'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" xmlns:v="urn:schemas-microsoft-com:vml" '
+    'xmlns:wps="http://schemas.microsoft.com/office/word/2010/wordprocessingShape" '
+    'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+)
+
+
+def within(body: str) -> str:
+    """Return content with the namespaces of drawings and formulas."""
+    return f"<w:customXml {_SPACES}>{body}</w:customXml>"
+
+
+def control(content: str) -> str:
+    return f'<w:sdt><w:sdtPr><w:alias w:val="Field"/></w:sdtPr><w:sdtContent>{content}</w:sdtContent></w:sdt>'
+
+
+def box(text: str) -> str:
+    return f"<w:txbxContent>{text}</w:txbxContent>"
+
+
+def drawn(text: str, fallback: str = "") -> str:
+    shape = f"<w:drawing><wps:wsp><wps:txbx>{box(text)}</wps:txbx></wps:wsp></w:drawing>"
+    choice = f'<mc:Choice Requires="wps">{shape}</mc:Choice>'
+    return f"<w:r><mc:AlternateContent>{choice}{fallback}</mc:AlternateContent></w:r>"
+
+
+OLD_BOX = f"<w:pict><v:shape><v:textbox>{box(paragraph('In a box.'))}</v:textbox></v:shape></w:pict>"
+IN_BOTH = f"<mc:Fallback>{OLD_BOX}</mc:Fallback>"
+OVAL = f"<w:pict><v:oval><v:textbox>{box(paragraph('Round.'))}</v:textbox></v:oval></w:pict>"
+FIELD = '<w:fldSimple w:instr="REF x"><w:r><w:t>part 2</w:t></w:r></w:fldSimple>'
+RUBY = "<w:ruby><w:rt><w:r><w:t>kan</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>漢</w:t></w:r></w:rubyBase></w:ruby>"
+ROW = f"<w:tr>{control(f'<w:tc>{paragraph("Ana")}</w:tc>')}<w:tc>{paragraph('Bo')}</w:tc></w:tr>"
+
+
+def run(text: str) -> str:
+    return f'<w:r><w:t xml:space="preserve">{text}</w:t></w:r>'
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (f"<w:p>{run('Plan')}{drawn(paragraph('In a box.'))}</w:p>", "Plan\n\nIn a box."),
+        (f"<w:p>{drawn(paragraph('In a box.'), IN_BOTH)}</w:p>", "In a box."),
+        (f"<w:p>{drawn(control(paragraph('Controlled.')))}</w:p>", "Controlled."),
+        (f"<w:p>{drawn(paragraph('Outer.') + f'<w:p>{drawn(paragraph("Inner."))}</w:p>')}</w:p>", "Outer.\n\nInner."),
+        (f"<w:p><w:r>{OVAL}</w:r></w:p>", "Round."),
+        (f"<w:p>{run('See ')}{FIELD}</w:p>", "See part 2"),
+        (f"<w:p>{run('As ')}<m:oMath><m:r><m:t>a=b</m:t></m:r></m:oMath></w:p>", "As a=b"),
+        (f"<w:p>{RUBY}</w:p>", "漢"),
+        (control(paragraph("Whole.") + control(paragraph("Nested."))), "Whole.\n\nNested."),
+        (f"<w:p>{run('Due ')}{control(run('Friday'))}</w:p>", "Due Friday"),
+        (f"<w:tbl>{control(ROW)}</w:tbl>", "Ana | Bo"),
+    ],
+)
+def test_text_boxes_content_controls_fields_and_formulas_are_read(tmp_path: Path, body: str, text: str) -> None:
+    [one] = items(read(tmp_path, docx(within(body))))
+    assert one.item.text == text
+
+
+def test_page_headers_and_footers_are_read_once_each(tmp_path: Path) -> None:
+    word = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+    more: dict[str, str | bytes] = {
+        "word/header1.xml": f"<w:hdr {word}>{paragraph('Ferry board, draft')}</w:hdr>",
+        "word/header2.xml": f"<w:hdr {word}>{paragraph('Ferry board, draft')}{paragraph('Annex')}</w:hdr>",
+        "word/footer1.xml": f"<w:ftr {word}>{paragraph('3 / 12')}</w:ftr>",
+    }
+    body, edges = items(read(tmp_path, docx(paragraph("Approved."), more=more)))
+    assert body.item.text == "Approved."
+    assert (edges.item.name, edges.item.text) == ("minutes > Page headers and footers", "Ferry board, draft\nAnnex")
+
+
+@pytest.mark.parametrize("is_mended", [False, True])
+def test_notes_and_comments_are_read_with_what_they_stand_at(tmp_path: Path, *, is_mended: bool) -> None:
+    word = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+
+    def part(root: str, name: str, text: str) -> str:
+        return f'<w:{root} {word}><w:{name} w:id="7" w:author="Ana">{paragraph(text)}</w:{name}></w:{root}>'
+
+    more: dict[str, str | bytes] = {
+        "word/footnotes.xml": part("footnotes", "footnote", "By foot."),
+        "word/endnotes.xml": part("endnotes", "endnote", "At the end."),
+        "word/comments.xml": part("comments", "comment", "Says who?"),
+    }
+    marks = "".join(f'<w:r><w:{name}Reference w:id="7"/></w:r>' for name in ("footnote", "endnote", "comment"))
+    body = f"<w:p>{run('Approved.')}{marks}</w:p>" + (within(f"<w:p>{FIELD}</w:p>") if is_mended else "")
+    [one] = items(read(tmp_path, docx(body, more=more)))
+    for words in ("By foot.", "At the end.", "Says who?"):
+        assert words in one.item.text
+    assert ("part 2" in one.item.text) is is_mended

@@ -51,9 +51,9 @@ def test_lines_and_single_values_are_values(tmp_path: Path) -> None:
     ("data", "line", "reason"),
     [
         (b'[{"a": 1},\n{"b": }]', 2, "Expecting value"),
-        (b'[{"a": 1},\n{"b": 2}', 2, "ends in the middle of a list"),
+        (b'[{"a": 1},\n{"b": 2}', 2, "is cut off"),
+        (b'[{"a": 1},\n{"b": 2} {', 2, "',' is missing"),
         (b'[1,\n2,\n"cut', 3, "Unterminated string"),
-        (b'[{"a": "\xff"}]', 1, "invalid UTF-8"),
         (b"[" * 100_000, 1, "nested too deeply"),
         (b"[1" + b"1" * 5000 + b"]", 1, "digit"),
     ],
@@ -62,6 +62,18 @@ def test_what_is_no_json_is_refused_with_its_line(tmp_path: Path, data: bytes, l
     with pytest.raises(UnreadableFileError, match=reason) as raised:
         values(tmp_path / "x.json", data)
     assert raised.value.line == line
+
+
+def test_bytes_that_are_no_text_spoil_their_value_alone(tmp_path: Path) -> None:
+    assert values(tmp_path / "x.json", b'[{"a": "\xff"}, {"a": "b"}]') == [{"a": "\udcff"}, {"a": "b"}]
+
+
+def test_escapes_and_commas_that_programs_write_are_read(tmp_path: Path) -> None:
+    assert values(tmp_path / "x.json", b'[{"a": "\\x41\\\\x41"},\n{"b": "tab\there"},\n]') == [
+        {"a": "A\\x41"},
+        {"b": "tab\there"},
+    ]
+    assert values(tmp_path / "y.json", b'{"a": 1},\n{"a": 2},\n') == [{"a": 1}, {"a": 2}]
 
 
 def test_a_long_list_takes_the_memory_of_one_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

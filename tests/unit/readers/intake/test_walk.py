@@ -48,6 +48,17 @@ def test_hidden_files_tools_folders_and_ignored_ones_are_left_out(folder: Path) 
     assert next(read_paths([folder / ".env"])).path == str(folder / ".env")
 
 
+def test_the_nearest_of_nested_ignore_files_decides(folder: Path) -> None:
+    write(folder / ".git" / "info" / "exclude", "private/\n*.draft.txt\n")
+    write(folder / ".gitignore", "*.log\n/top.txt\nout/\n")
+    write(folder / "a" / ".gitignore", "!keep.log\n/only.txt\n!b.draft.txt\n")
+    kept = ("a/b.draft.txt", "a/deep/only.txt", "a/keep.log", "a/top.txt", "z.txt")
+    left = ("a/only.txt", "a/x.log", "a/out/keep.log", "b.draft.txt", "keep.log", "private/x.txt", "top.txt")
+    for name in (*kept, *left):
+        write(folder / name)
+    assert ids(folder) == ["a/b.draft.txt#1", "a/deep/only.txt#1", "a/keep.log#1", "a/top.txt#1", "z.txt#1"]
+
+
 def test_files_without_text_are_skipped_in_a_folder_and_refused_alone(folder: Path) -> None:
     names = {
         "empty.md": b"",

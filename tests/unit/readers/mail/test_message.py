@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from vicw_readers.documents.html.text import mail_text
 from vicw_readers.intake.source_file import ImportOptions
 from vicw_readers.mail.headers import decoded, header_text
-from vicw_readers.mail.html_text import html_text
 from vicw_readers.mail.message import NoMailError, parsed_mail
 from vicw_readers.mail.own_words import folded
 from vicw_readers.paths import read_paths
@@ -71,11 +71,15 @@ def test_of_alternatives_the_plain_text_is_read() -> None:
 
 
 def test_html_is_read_as_text() -> None:
-    assert html_text(
+    assert mail_text(
         "<head><title>t</title><style>p{}</style></head><div style='display:none'>preview</div>"
         "<p>One&nbsp;<b>two</b></p><ul><li>three</ul><script>x()</script>"
         "<div>On Monday Ana wrote:<blockquote>old<br>older</blockquote></div><a href='https://a.b/c'>here</a>"
     ).split("\n") == ["One two", "- three", "On Monday Ana wrote:", "> old", "> older", "here (https://a.b/c)"]
+    assert mail_text(
+        "<table><tr><td><p>One</p><p>Two</p></td><td>Three</td></tr></table><blockquote><ul><li>old</ul></blockquote>"
+        "<div style='max-height:0'>preview</div>"
+    ).split("\n") == ["One", "Two", "Three", "> - old"]
 
 
 def test_attachments_are_named_and_text_files_are_not_the_text() -> None:

@@ -1,8 +1,9 @@
 """Reader of agents' session transcripts: the JSON Lines of Claude Code and of Codex.
 
 Only what people and the assistant said is a turn: no tool calls, no thinking, nothing that the agent wrote for itself,
-no subagents, and no recalled memories. Neither format is published, so a line of an unknown kind is passed over, and
-only a line that looks like a turn and cannot be read as one is reported. Imports the standard library alone: the
+and no recalled memories. Hooks read the turns of the session alone; the import of a file also asks each line for its
+tool calls, and for the turns of subagents. Neither format is published, so a line of an unknown kind is passed over,
+and only a line that looks like a turn and cannot be read as one is reported. Imports the standard library alone: the
 command that hooks run starts with it.
 """
 
@@ -12,7 +13,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 USER, ASSISTANT = "user", "assistant"
 CLAUDE_CODE, CODEX = "claude-code", "codex"
@@ -25,7 +26,7 @@ _OF_AGENT = ("system-reminder", "local-command-caveat", "local-command-stdout", 
 """Tags around what Claude Code writes into a user's message."""
 _NO_PROMPT = ("<command-name>", "<command-message>", "<bash-input>", "<bash-stdout>", "<task-notification>")
 """Beginnings of user lines of Claude Code that no user has written."""
-_HIDDEN = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
+_HIDDEN = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 _CODEX_LINES = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted"})
 _TAG = re.compile(rf"<(/?)({'|'.join((FENCE_TAG, *_OF_AGENT))})\b[^<>]*>", re.IGNORECASE)
 
@@ -42,6 +43,21 @@ class TranscriptTurn:
     speaker: str
     text: str
     timestamp: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptLine:
+    """A line of a known form: its number from 1, its ``fields``, and the turn that it is, if it is one.
+
+    ``is_muted``: it belongs to a prompt that is not to be stored. ``is_of_subagent``: it is of a subagent of Claude
+    Code.
+    """
+
+    number: int
+    fields: dict[str, Any]
+    turn: TranscriptTurn | None
+    is_muted: bool
+    is_of_subagent: bool = False
 
 
 @dataclass(slots=True)
@@ -64,7 +80,13 @@ class TranscriptReader:
     _is_muted: bool = False
 
     def read(self, file: BinaryIO) -> Iterator[TranscriptTurn]:
-        """Yield the turns from ``offset`` on. A last line without an end is read once it is complete JSON."""
+        """Yield the session's own turns from ``offset`` on, as `lines` reads them."""
+        for line in self.lines(file):
+            if line.turn is not None and not line.is_of_subagent:
+                yield line.turn
+
+    def lines(self, file: BinaryIO) -> Iterator[TranscriptLine]:
+        """Yield the lines of a known form from ``offset`` on. A last one without an end is read once it is complete."""
         self.unread = []
         file.seek(self.offset)
         while raw := file.readline(MAX_LINE_BYTES):
@@ -75,7 +97,7 @@ class TranscriptReader:
                 self._next(file.tell(), f"is longer than {MAX_LINE_BYTES} bytes")
                 continue
             try:
-                turn = self._turn(raw)
+                line = self._line(raw)
             except UnreadableLineError as error:
                 if not is_whole:  # still being written, or cut off
                     self.unread.append((self.line + 1, "is cut off"))
@@ -83,8 +105,8 @@ class TranscriptReader:
                 self._next(file.tell(), str(error))
                 continue
             self._next(file.tell())
-            if turn is not None:
-                yield turn
+            if line is not None:
+                yield line
 
     def summary(self) -> str:
         """Return what could not be read as a sentence; empty if all was."""
@@ -106,8 +128,8 @@ class TranscriptReader:
         if reason:
             self.unread.append((self.line, reason))
 
-    def _turn(self, raw: bytes) -> TranscriptTurn | None:
-        """Return the turn of a line, or None. Raises UnreadableLineError."""
+    def _line(self, raw: bytes) -> TranscriptLine | None:
+        """Return a line, or None if it is of no known form. Raises UnreadableLineError."""
         if not raw.strip():
             return None
         try:
@@ -117,6 +139,7 @@ class TranscriptReader:
         if not isinstance(line, dict):
             raise UnreadableLineError("is not a JSON object")
         kind = line.get("type")
+        is_of_subagent = False
         if isinstance(kind, str) and kind in _CODEX_LINES and isinstance(line.get("payload"), dict):
             self.is_known = True
             payload = line["payload"]
@@ -124,18 +147,20 @@ class TranscriptReader:
                 self._identify(CODEX, payload.get("cwd"), payload.get("id"))
             said = _codex(payload, kind)
         elif kind in (USER, ASSISTANT):
+            is_of_subagent = line.get("isSidechain") is True
             said = _claude_code(line, kind)
             self.is_known = True
             self._identify(CLAUDE_CODE, line.get("cwd"), line.get("sessionId"))
         else:
             return None
-        if said is None:
-            return None
-        speaker, text = said
-        if speaker == USER:
-            self._is_muted = OFF_MARKER in text
-        text = _said(text).strip()
-        if self._is_muted or not text:
+        if said is not None and said[0] == USER and not is_of_subagent:
+            self._is_muted = OFF_MARKER in said[1]
+        turn = None if said is None or self._is_muted else self._turn(line, *said)
+        return TranscriptLine(self.line + 1, line, turn, self._is_muted, is_of_subagent)
+
+    def _turn(self, line: dict[str, object], speaker: str, words: str) -> TranscriptTurn | None:
+        text = without_memories(words).strip()
+        if not text:
             return None
         own, time = line.get("uuid"), line.get("timestamp")
         return TranscriptTurn(
@@ -151,7 +176,7 @@ def summarize(problems: Sequence[str]) -> str:
     return f"{problems[0]} (and {len(problems) - 1} more)" if len(problems) > 1 else "".join(problems)
 
 
-def _said(text: str) -> str:
+def without_memories(text: str) -> str:
     """Return a text without what stands between tags of the agent, and without recalled memories.
 
     A tag that nothing closes is what somebody wrote, and stays. Memories are cut out even if their end is missing: what

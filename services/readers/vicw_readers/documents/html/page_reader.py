@@ -31,6 +31,7 @@ _ENDED_BY = {
 _HIDDEN_ROLES = {"navigation", "banner", "contentinfo", "search", "menu", "menubar", "toolbar", "alertdialog", "dialog"}
 _SIDE = re.compile(r"\b(?:nav\w*|menu\w*|sidebar\w*|breadcrumb\w*|cookie\w*|footer\w*|share\w*|social\w*|pagination)\b")
 _INVISIBLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
+_INVISIBLE_IN_MAIL = re.compile(rf"{_INVISIBLE.pattern}|mso-hide\s*:\s*all|max-height\s*:\s*0(?:px)?\s*(?:;|$)")
 _SPACE = re.compile(r"[ \t\n\r\f\xa0]+")
 _SIDE_LINK_SHARE = 0.5
 """Of the text of what is named like a menu: if this much of it is links, it is one."""
@@ -48,6 +49,9 @@ class _Element:
     is_suspect: bool = False
     number: int = 0
     """Of an ordered list: the number of its next item; of an item: whether its mark was written."""
+    target: str = ""
+    text_from: int = 0
+    """Of a link in a mail: its address, and where its text begins."""
 
 
 @dataclass(slots=True)
@@ -61,14 +65,19 @@ class Placed:
 
 
 class PageReader:
-    """Collects the blocks of a page. ``whole`` keeps all that is visible: a mail has no navigation to leave out."""
+    """Collects the blocks of a page. ``whole`` keeps all that is visible: a note has no navigation to leave out.
 
-    def __init__(self, *, whole: bool = False) -> None:
+    A ``mail`` is whole, too: its tables only place what it says, all that it quotes is marked, and its links have their
+    addresses.
+    """
+
+    def __init__(self, *, whole: bool = False, mail: bool = False) -> None:
         self.placed: list[Placed] = []
         self.title = ""
         self.meta: dict[str, str] = {}
         self.language = ""
-        self._whole = whole
+        self._whole = whole or mail
+        self._is_mail = mail
         self._open: list[_Element] = []
         self._hidden = 0
         self._main = 0
@@ -125,7 +134,9 @@ class PageReader:
         self._article += element.is_article
         self._pre += name == "pre"
         self._links += name == "a"
-        if name == "tr":
+        if self._is_mail and name == "a":
+            element.target, element.text_from = tag.attributes.get("href", ""), len(self._text)
+        if name == "tr" and not self._is_mail:
             self._rows.append([])
         elif name in {"td", "th"} and self._rows and not self._hidden:
             self._rows[-1].append("")
@@ -156,7 +167,8 @@ class PageReader:
         role = found.get("role", "")
         is_hidden = name in _HIDDEN and not (self._whole and name in {"form", "nav", "noscript"})
         is_hidden = is_hidden or "hidden" in found or found.get("aria-hidden") == "true"
-        is_hidden = is_hidden or bool(_INVISIBLE.search(found.get("style", "").lower()))
+        invisible = _INVISIBLE_IN_MAIL if self._is_mail else _INVISIBLE
+        is_hidden = is_hidden or bool(invisible.search(found.get("style", "").lower()))
         if not self._whole and not (self._main or self._article):
             is_hidden = is_hidden or name in {"footer", "aside"} or role in _HIDDEN_ROLES
         if name in {"html", "body"}:
@@ -208,6 +220,9 @@ class PageReader:
         element = self._open[-1]
         if element.name in _BLOCKS:
             self._flush()
+        elif element.target.startswith(("http://", "https://")):
+            words = "".join(self._text[element.text_from :]).strip()
+            self._text += [f" ({element.target})"] if words and words not in element.target else []
         self._open.pop()
         self._hidden -= element.is_hidden
         self._main -= element.is_main
@@ -249,10 +264,14 @@ class PageReader:
             return Block(text.replace("\n", " "), int(name[1]))
         lists = [element for element in self._open if element.name in {"ul", "ol"}]
         item = next((element for element in reversed(self._open) if element.name in {"li", "ul", "ol"}), None)
-        if item is not None and item.name == "li" and name != "pre":
-            return Block(self._item(text, lists, item), group="list")
-        if any(element.name == "blockquote" for element in self._open):
+        is_item = item is not None and item.name == "li" and name != "pre"
+        is_quoted = any(element.name == "blockquote" for element in self._open)
+        if item is not None and is_item:
+            text = self._item(text, lists, item)
+        if is_quoted and (self._is_mail or not is_item):
             return Block("\n".join(f"> {line}" for line in text.split("\n")))
+        if is_item:
+            return Block(text, group="list")
         return Block(text, group="terms" if name in {"dt", "dd"} else "")
 
     def _item(self, text: str, lists: list[_Element], item: _Element) -> str:

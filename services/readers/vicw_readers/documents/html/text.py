@@ -1,4 +1,4 @@
-"""HTML as text for people: `read_page` for pages, `readable_text` for mail."""
+"""HTML as text for people: `read_page` for pages, `mail_text` for mails, `readable_text` for notes and answers."""
 
 from __future__ import annotations
 
@@ -34,6 +34,15 @@ class HtmlPage:
 def readable_text(source: str) -> str:
     """Return all visible text of HTML, block by block: lists and rows a line each, links by their text; "" for none."""
     return joined(placed.block for placed in PageReader(whole=True).read(source))
+
+
+def mail_text(source: str) -> str:
+    """Return the text of a mail in lines: "> " before what it quotes, addresses after links; "" for none.
+
+    >>> mail_text("<p>One <b>two</b></p><blockquote>three</blockquote><a href='https://x.y/z'>four</a>")
+    'One two\\n> three\\nfour (https://x.y/z)'
+    """
+    return "\n".join(placed.block.text for placed in PageReader(mail=True).read(source))
 
 
 def read_page(source: str) -> HtmlPage:
