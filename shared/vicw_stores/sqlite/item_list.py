@@ -13,10 +13,18 @@ from vicw_shared.model import Label, Node
 from vicw_shared.model.item_order import ItemOrder
 from vicw_shared.ports import NameMatch, Scope
 from vicw_shared.ports.item_filter import ItemCondition, edge_names
-from vicw_shared.ports.item_list import ContextPart, ListingPlace, ListingQuery, SpeakerPart
+from vicw_shared.ports.item_list import (
+    ContextPart,
+    ListingPlace,
+    ListingQuery,
+    NamePage,
+    SpeakerPage,
+    SpeakerPart,
+)
 from vicw_stores.conditions import listing_conditions
 from vicw_stores.sqlite.full_text import scope_clause
 from vicw_stores.sqlite.item_filter import KEYS, Clause, clause_of, term_clauses
+from vicw_stores.sqlite.item_totals import Wanted, context_totals, speaker_totals
 from vicw_stores.sqlite.names import KINDS
 from vicw_stores.sqlite.rows import columns_of, marks, node_of, pack, unpack
 
@@ -28,14 +36,6 @@ _KEY = {
 }
 _TIE = "ifnull(arrival, 0)"
 _DAY = 24 * 60 * 60 * MICROSECONDS
-_PROOFS = (
-    "CROSS JOIN edge e ON e.source = i.pk AND e.type = 'EVIDENCED_BY' "
-    "CROSS JOIN node k ON k.pk = e.target AND k.label = 'Chunk'"
-)
-_USER = (
-    "(SELECT min(t.name) FROM edge g CROSS JOIN node t ON t.pk = g.target WHERE g.source = i.pk "
-    "AND g.type = 'STATED_BY' AND (t.subtype = 'user' OR fold(t.subtype) = 'user'))"
-)
 
 
 def list_items(connection: sqlite3.Connection, query: ListingQuery, limit: int) -> list[Node]:
@@ -162,47 +162,52 @@ def _uids(connection: sqlite3.Connection, sql: str, values: Sequence[object]) ->
     return [unpack(uid) for (uid,) in connection.execute(sql, values)]
 
 
-def read_context_parts(connection: sqlite3.Connection, scope: Scope, *, retired: bool) -> list[ContextPart]:
-    """Return the counts of the live items in a scope, or of the retired ones."""
-    if scope.contexts == ():
-        return []  # SQLite finds no way through an index to nothing
-    listed, values = _listed(scope, retired=retired)
-    proven, _ = _listed(scope, retired=retired, joined=_PROOFS)
-    told = KEYS["told"]
-    by = "i.context, i.domain, i.label"
-    items = connection.execute(
-        f"SELECT {by}, count(*), min({told}), max({told}) FROM {listed} GROUP BY {by} ORDER BY {by}",  # noqa: S608
-        values,
-    ).fetchall()
-    proofs = connection.execute(
-        f"SELECT {by}, count(*), sum(ifnull(length(k.text), 0)), sum(k.indexed) FROM {proven} GROUP BY {by}",  # noqa: S608
+def read_context_parts(
+    connection: sqlite3.Connection, scope: Scope, *, retired: bool, page: NamePage | None = None
+) -> list[ContextPart]:
+    """Return the counts of the live items in a scope, or of the retired ones, of a page of contexts or of all."""
+    wanted = Wanted()
+    if page is not None:
+        within = _behind_name("context", page.prefix, page.after)
+        totals, values = context_totals(scope, retired=retired, wanted=within)
+        wanted = _one_of("context", _names(connection, "context", (totals, values), page.limit))
+    totals, values = context_totals(scope, retired=retired, wanted=wanted)
+    rows = connection.execute(
+        "SELECT context, domain, label, sum(items), min(first), max(last), sum(passages), sum(chars), sum(indexed) "  # noqa: S608
+        f"FROM ({totals}) GROUP BY context, domain, label ORDER BY context, domain, label",
         values,
     )
-    found = {(context, domain, label): proof for context, domain, label, *proof in proofs}
     return [
-        ContextPart(
-            context,
-            domain,
-            Label(label),
-            count,
-            from_us(first),
-            from_us(last),
-            *found.get((context, domain, label), (0, 0, 0)),
-        )
-        for context, domain, label, count, first, last in items
+        ContextPart(context, domain, Label(label), items, from_us(first), from_us(last), *proofs)
+        for context, domain, label, items, first, last, *proofs in rows
     ]
 
 
-def read_speaker_parts(connection: sqlite3.Connection, scope: Scope) -> list[SpeakerPart]:
-    """Return the counts of the live items in a scope by user and speaker."""
-    if scope.contexts == ():
-        return []
-    listed, values = _listed(scope, retired=False)
+def read_speaker_parts(
+    connection: sqlite3.Connection, scope: Scope, page: SpeakerPage | None = None
+) -> list[SpeakerPart]:
+    """Return the counts of the live items in a scope by user and speaker, of a page of users or of all."""
+    if page is None:
+        return _speaker_parts(connection, scope, Wanted())
+    parts: list[SpeakerPart] = []
+    left = page.limit
+    for nameless, column in ((False, "user"), (True, "speaker")):
+        if left <= 0 or (page.after is not None and page.after[0] > nameless):
+            continue
+        after = page.after[1] if page.after is not None and page.after[0] == nameless else None
+        only = " AND {0}.user IS NULL" * nameless
+        within = _behind_name(column, page.prefix, after, only)
+        names = _names(connection, column, speaker_totals(scope, within), left)
+        parts += _speaker_parts(connection, scope, _one_of(column, names, only))
+        left -= len(names)
+    return parts
+
+
+def _speaker_parts(connection: sqlite3.Connection, scope: Scope, wanted: Wanted) -> list[SpeakerPart]:
+    totals, values = speaker_totals(scope, wanted)
     rows = connection.execute(
-        # Materialized: else the user of an item is looked up wherever the row is used.
-        f"WITH said AS MATERIALIZED (SELECT {_USER} AS user, i.speaker, i.context, {KEYS['told']} AS told "  # noqa: S608
-        f"FROM {listed}) SELECT user, speaker, context, count(*), min(told), max(told) FROM said "
-        "WHERE user IS NOT NULL OR speaker IS NOT NULL GROUP BY user, speaker, context",
+        "SELECT user, speaker, context, sum(items), min(first), max(last) "  # noqa: S608
+        f"FROM ({totals}) GROUP BY user, speaker, context",
         values,
     )
     return [
@@ -211,17 +216,24 @@ def read_speaker_parts(connection: sqlite3.Connection, scope: Scope) -> list[Spe
     ]
 
 
-def _listed(scope: Scope, *, retired: bool, joined: str = "") -> Clause:
-    """Return the items of a scope that are listed, live or retired, in the order in which they were stored.
+def _behind_name(column: str, prefix: str, after: str | None, only: str = "") -> Wanted:
+    """Return the condition for totals whose name is ``after`` another, or there is none, and has a prefix."""
+    least = max(prefix, after or "")
+    begins = f"{{0}}.{column} >= ?{f' AND {{0}}.{column} > ?' * (after is not None)}"
+    of_prefix = f" AND substr({{0}}.{column}, 1, ?) = ?" * bool(prefix)
+    values = (least, *((after,) if after is not None else ()), *((len(prefix), prefix) if prefix else ()))
+    return Wanted(f"{begins}{of_prefix}{only}", values)
 
-    That is nearly the order in which the file has them, so that each page of it is read once. ``joined`` to them is
-    what else is read.
-    """
-    scoped, values = scope_clause(listing_conditions(scope, retired=retired))
-    return (
-        f"node i INDEXED BY node_listed_arrival {joined} WHERE {_ITEM} AND (i.retired_at IS NULL) = ? AND ({scoped})",
-        (scope.tenant, int(not retired), *values),
-    )
+
+def _one_of(column: str, names: Sequence[str], only: str = "") -> Wanted:
+    """Return the condition for totals of these names."""
+    return Wanted(f"{{0}}.{column} IN ({marks(len(names))}){only}", tuple(names))
+
+
+def _names(connection: sqlite3.Connection, column: str, totals: Clause, limit: int) -> list[str]:
+    """Return the first names of some totals."""
+    sql = f"SELECT {column} FROM ({totals[0]}) GROUP BY {column} ORDER BY {column} LIMIT ?"  # noqa: S608
+    return [name for (name,) in connection.execute(sql, (*totals[1], limit))]
 
 
 def read_arrivals(connection: sqlite3.Connection, scope: Scope, since: datetime) -> dict[date, int]:

@@ -1,0 +1,168 @@
+"""Counts of items that are kept as items change, so that reading them takes no longer with more items.
+
+The schema's triggers note each item that changes (``uncounted_item``), and the end of a transaction counts these anew:
+what an item counts for (``counted_item``) is taken off the totals of its group and added to those of its new one. Items
+that differ in who may see them are in different groups. A passage that is indexed is added by a trigger: its item may
+have thousands of others.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from vicw_shared.clock import to_ms
+from vicw_shared.ports import Scope
+from vicw_stores.conditions import listing_conditions, total_conditions
+from vicw_stores.sqlite.full_text import scope_clause
+from vicw_stores.sqlite.item_filter import Clause
+
+_USER_OF = (
+    "(SELECT min(t.name) FROM edge g CROSS JOIN node t ON t.pk = g.target WHERE g.source = i.pk "
+    "AND g.type = 'STATED_BY' AND (t.subtype = 'user' OR fold(t.subtype) = 'user'))"
+)
+_PROOFS = (
+    "edge e CROSS JOIN node k ON k.pk = e.target AND k.label = 'Chunk' "
+    "WHERE e.source = i.pk AND e.type = 'EVIDENCED_BY'"
+)
+_CHANGED = "counted_item c JOIN uncounted_item u ON u.node = c.node"
+_TOTALS = {"context_total": ("items", "passages", "chars", "indexed"), "speaker_total": ("items",)}
+
+
+def _move(total: str, sign: str) -> str:
+    """Return the statement that adds what changed items count for to their totals, or takes it off."""
+    sums = _TOTALS[total]
+    changes = ", ".join(f"{name} = {total}.{name} {sign} s.{name}" for name in sums)
+    summed = ", ".join("count(*) AS items" if name == "items" else f"sum(c.{name}) AS {name}" for name in sums)
+    moved = f"SELECT c.{total} AS id, {summed} FROM {_CHANGED} GROUP BY 1"  # noqa: S608
+    return f"UPDATE {total} SET {changes} FROM ({moved}) s WHERE s.id = {total}.id"  # noqa: S608
+
+
+def _touch(total: str) -> str:
+    """Return the statement that notes the totals of changed items."""
+    chosen = f"SELECT '{total}', c.{total} FROM {_CHANGED} WHERE c.{total} IS NOT NULL"  # noqa: S608
+    return f"INSERT OR IGNORE INTO temp.touched_total {chosen}"
+
+
+def _settle(total: str) -> tuple[str, str]:
+    """Return the statements that end the change of some totals.
+
+    A group that is empty is removed: it has names that an erasure must leave nowhere.
+    """
+    touched = f"id IN (SELECT t.id FROM temp.touched_total t WHERE t.total = '{total}')"  # noqa: S608
+    first, last = (
+        f"(SELECT {least}(told) FROM counted_item c WHERE c.{total} = {total}.id)"  # noqa: S608
+        for least in ("min", "max")
+    )
+    return (
+        f"DELETE FROM {total} WHERE items = 0 AND {touched}",  # noqa: S608
+        f"UPDATE {total} SET first = {first}, last = {last} WHERE {touched}",  # noqa: S608
+    )
+
+
+_READ = (
+    "INSERT INTO temp.new_count SELECT i.pk, i.tenant, i.retired_at IS NULL, i.context, i.domain, i.label, "  # noqa: S608
+    f"i.sensitivity, i.portable, {_USER_OF}, i.speaker, ifnull(i.timestamp, i.created_at), i.expires_at, "
+    f"(SELECT count(*) FROM {_PROOFS}), (SELECT ifnull(sum(length(k.text)), 0) FROM {_PROOFS}), "
+    f"(SELECT ifnull(sum(k.indexed), 0) FROM {_PROOFS}) FROM uncounted_item u CROSS JOIN node i ON i.pk = u.node "
+    "WHERE i.content_hash IS NOT NULL AND i.label <> 'Chunk'"
+)
+_GROUP = "tenant, live, context, domain, label, sensitivity, portable"
+_SAID = "n.live AND (n.user IS NOT NULL OR n.speaker IS NOT NULL)"
+_SAME_SPEAKER = (
+    "t.tenant = n.tenant AND t.user IS n.user AND t.speaker IS n.speaker AND t.context = n.context "
+    "AND t.sensitivity = n.sensitivity AND t.portable = n.portable"
+)
+_COUNT = (
+    f"INSERT OR IGNORE INTO context_total ({_GROUP}) SELECT {_GROUP} FROM temp.new_count",  # noqa: S608
+    "INSERT INTO speaker_total (tenant, user, speaker, context, sensitivity, portable) "  # noqa: S608
+    "SELECT DISTINCT tenant, user, speaker, context, sensitivity, portable FROM temp.new_count n "
+    f"WHERE {_SAID} AND NOT EXISTS (SELECT 1 FROM speaker_total t WHERE {_SAME_SPEAKER})",
+    "INSERT INTO counted_item SELECT n.node, n.live, c.id, "  # noqa: S608
+    f"iif({_SAID}, (SELECT t.id FROM speaker_total t WHERE {_SAME_SPEAKER}), NULL), "
+    "n.told, n.expires_at, n.passages, n.chars, n.indexed FROM temp.new_count n CROSS JOIN context_total c "
+    "ON c.tenant = n.tenant AND c.live = n.live AND c.context = n.context AND c.domain = n.domain "
+    "AND c.label = n.label AND c.sensitivity = n.sensitivity AND c.portable = n.portable",
+)
+
+_STATEMENTS = (
+    "CREATE TEMP TABLE IF NOT EXISTS touched_total (total TEXT, id INTEGER, PRIMARY KEY (total, id)) WITHOUT ROWID",
+    "CREATE TEMP TABLE IF NOT EXISTS new_count (node INTEGER PRIMARY KEY, tenant, live, context, domain, label, "
+    "sensitivity, portable, user, speaker, told, expires_at, passages, chars, indexed)",
+    *(_move(total, "-") for total in _TOTALS),
+    *map(_touch, _TOTALS),
+    "DELETE FROM counted_item WHERE node IN (SELECT node FROM uncounted_item)",
+    _READ,
+    *_COUNT,
+    *(_move(total, "+") for total in _TOTALS),
+    *map(_touch, _TOTALS),
+    *(statement for total in _TOTALS for statement in _settle(total)),
+    "DELETE FROM temp.touched_total",
+    "DELETE FROM temp.new_count",
+    "DELETE FROM uncounted_item",
+)
+
+
+def count_changed(connection: sqlite3.Connection) -> None:
+    """Count the items anew that a transaction changed, at its end."""
+    if connection.execute("SELECT 1 FROM uncounted_item LIMIT 1").fetchone() is None:
+        return
+    for statement in _STATEMENTS:
+        connection.execute(statement)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A condition on a total; the SQL names it ``{0}``."""
+
+    sql: str = "1"
+    values: tuple[object, ...] = ()
+
+
+def context_totals(scope: Scope, *, retired: bool, wanted: Wanted) -> Clause:
+    """Return rows of context, domain, label, items, first, last, passages, chars and indexed, several of a group."""
+    return _totals(scope, "context_total", ("context", "domain", "label"), wanted, retired=retired)
+
+
+def speaker_totals(scope: Scope, wanted: Wanted) -> Clause:
+    """Return rows of user, speaker, context, items, first and last, several of a group."""
+    return _totals(scope, "speaker_total", ("user", "speaker", "context"), wanted, retired=False)
+
+
+def _totals(scope: Scope, total: str, by: Sequence[str], wanted: Wanted, *, retired: bool) -> Clause:
+    """Return the totals of what the viewer sees whole, and beside them the items that it sees of the rest.
+
+    What has expired, and is not retired yet, is taken off a total.
+    """
+    sums, live = _TOTALS[total][1:], int(not retired)
+    of = f"{{0}}.tenant = ?{f' AND {{0}}.live = {live}' * (total == 'context_total')} AND ({wanted.sql})"
+    of_values = (scope.tenant, *wanted.values)
+    expiry = (to_ms(scope.judged_at) + 1) * 1000  # compared by whole milliseconds, as `scope_clause` does
+    gone = (
+        f"SELECT c.{total} AS id, count(*) AS items{''.join(f', sum(c.{name}) AS {name}' for name in sums)} "  # noqa: S608
+        f"FROM counted_item c WHERE c.live = {live} AND c.expires_at < ? AND c.{total} IS NOT NULL GROUP BY 1"
+    )
+    ends = "".join(
+        f", iif(g.id IS NULL, i.{name}, (SELECT {least}(told) FROM counted_item c WHERE c.{total} = i.id "  # noqa: S608
+        f"AND ifnull(c.expires_at >= ?, 1))) AS {name}"
+        for name, least in (("first", "min"), ("last", "max"))
+    )
+    whole, whole_values = scope_clause(total_conditions(scope))
+    sql = (
+        f"WITH gone AS MATERIALIZED ({gone}) SELECT {', '.join(f'i.{name} AS {name}' for name in by)}, "  # noqa: S608
+        f"i.items - ifnull(g.items, 0) AS items{ends}"
+        f"{''.join(f', i.{name} - ifnull(g.{name}, 0) AS {name}' for name in sums)} "
+        f"FROM {total} i LEFT JOIN gone g ON g.id = i.id WHERE {of.format('i')} AND ({whole}) "
+        "AND i.items > ifnull(g.items, 0)"
+    )
+    values = (expiry, expiry, expiry, *of_values, *whole_values)
+    if scope.audience is None or not scope.audience.identities:
+        return sql, values
+    seen, seen_values = scope_clause(listing_conditions(scope, retired=retired))
+    own = (
+        f"SELECT {', '.join(f't.{name}' for name in by)}, 1, c.told, c.told{''.join(f', c.{name}' for name in sums)} "  # noqa: S608
+        f"FROM {total} t CROSS JOIN counted_item c ON c.{total} = t.id CROSS JOIN node i ON i.pk = c.node "
+        f"WHERE {of.format('t')} AND t.sensitivity <> 'public' AND ({seen})"
+    )
+    return f"{sql} UNION ALL {own}", (*values, *of_values, *seen_values)
