@@ -24,6 +24,7 @@ from vicw_shared.ports.item_list import (
     ListingPlace,
     ListingQuery,
     NamePage,
+    PassingEstimate,
     SpeakerPage,
     SpeakerPart,
 )
@@ -143,6 +144,7 @@ __all__ = [
     "PassageChange",
     "PassageTimes",
     "Passages",
+    "PassingEstimate",
     "PendingExtraction",
     "PendingExtractions",
     "PendingKind",

@@ -110,6 +110,14 @@ class SpeakerPage:
         return [part for part in chosen if part.key in page]
 
 
+@dataclass(frozen=True, slots=True)
+class PassingEstimate:
+    """About how many ``items`` of a tenant pass a condition, live or retired, and their ``share`` of all (0 to 1)."""
+
+    items: int
+    share: float
+
+
 class ItemListing(Protocol):
     """Lists and counts items."""
 
@@ -150,6 +158,10 @@ class ItemListing(Protocol):
 
         ``among``: only these uids. ``live``: no retired ones.
         """
+        ...
+
+    async def passing_estimate(self, tenant: str, condition: ItemCondition) -> PassingEstimate | None:
+        """Return about how many items pass, by a sample of them; None if the engine has no sample at hand."""
         ...
 
     async def list_items(self, query: ListingQuery, limit: int) -> list[Node]:

@@ -23,6 +23,7 @@ from vicw_shared.ports import (
     NameQuery,
     Neighbour,
     PassageTimes,
+    PassingEstimate,
     Scope,
     SpeakerPage,
     SpeakerPart,
@@ -228,6 +229,9 @@ class Neo4jGraphStore(Neo4jScans):
 
     async def list_items(self, query: ListingQuery, limit: int) -> list[Node]:
         return await list_items(self._database.read, query, limit)
+
+    async def passing_estimate(self, tenant: str, condition: ItemCondition) -> PassingEstimate | None:
+        return None
 
     async def context_parts(
         self, scope: Scope, *, retired: bool = False, page: NamePage | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime
@@ -18,6 +19,7 @@ from vicw_shared.ports.item_list import (
     ListingPlace,
     ListingQuery,
     NamePage,
+    PassingEstimate,
     SpeakerPage,
     SpeakerPart,
 )
@@ -94,6 +96,8 @@ def _behind(
 
 
 _BATCH = 500
+_PLACES = json.dumps([number * 0.6180339887498949 % 1 for number in range(1, 65)])
+"""Places in a file, spread evenly, in no step that numbers of items may have, too."""
 _ITEM = "i.content_hash IS NOT NULL AND i.label <> 'Chunk' AND i.tenant = ?"
 
 
@@ -134,6 +138,23 @@ def read_passing_items(
         f"AND (i.retired_at IS NULL) IN ({'1' if live else '0, 1'}){within} AND ({wanted}) LIMIT ?"
     )
     return _uids(connection, sql, (tenant, *(contexts or ()), *values, limit))
+
+
+def read_passing_estimate(connection: sqlite3.Connection, tenant: str, condition: ItemCondition) -> PassingEstimate:
+    """Return about how many items pass, by some of the file's items that are the tenant's."""
+    wanted, values = clause_of(condition)
+    (items,) = connection.execute(
+        "SELECT ifnull(sum(items), 0) FROM context_total WHERE tenant = ?", (tenant,)
+    ).fetchone()
+    (seen, passing) = connection.execute(
+        # The next item behind each of these places. Their keys follow their arrival, so these are of all times.
+        f"SELECT count(*), ifnull(sum({wanted}), 0) FROM json_each(?) p "  # noqa: S608
+        "CROSS JOIN (SELECT max(node) AS last FROM counted_item) m CROSS JOIN node i ON i.pk = "
+        "(SELECT min(c.node) FROM counted_item c WHERE c.node >= CAST(p.value * m.last AS INTEGER)) WHERE i.tenant = ?",
+        (*values, _PLACES, tenant),
+    ).fetchone()
+    share = passing / seen if seen else 0.0
+    return PassingEstimate(round(items * share), share)
 
 
 def _ways(tenant: str, condition: ItemCondition, *, live: bool) -> Iterator[Clause]:

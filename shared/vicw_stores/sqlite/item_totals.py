@@ -13,10 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vicw_shared.clock import to_ms
-from vicw_shared.ports import Scope
+from vicw_shared.ports import NameMatch, Scope
+from vicw_shared.uids import is_uid
 from vicw_stores.conditions import listing_conditions, total_conditions
 from vicw_stores.sqlite.full_text import scope_clause
 from vicw_stores.sqlite.item_filter import Clause
+from vicw_stores.sqlite.names import KINDS
+from vicw_stores.sqlite.rows import marks, pack
 
 _USER_OF = (
     "(SELECT min(t.name) FROM edge g CROSS JOIN node t ON t.pk = g.target WHERE g.source = i.pk "
@@ -160,9 +163,31 @@ def _totals(scope: Scope, total: str, by: Sequence[str], wanted: Wanted, *, reti
     if scope.audience is None or not scope.audience.identities:
         return sql, values
     seen, seen_values = scope_clause(listing_conditions(scope, retired=retired))
+    if live:
+        about, about_values = _about(scope.tenant, scope.audience.identities)
+        chosen = f"({about}) a CROSS JOIN counted_item c ON c.node = a.node CROSS JOIN {total} t ON t.id = c.{total}"
+    else:
+        chosen, about_values = f"{total} t CROSS JOIN counted_item c ON c.{total} = t.id", ()
     own = (
         f"SELECT {', '.join(f't.{name}' for name in by)}, 1, c.told, c.told{''.join(f', c.{name}' for name in sums)} "  # noqa: S608
-        f"FROM {total} t CROSS JOIN counted_item c ON c.{total} = t.id CROSS JOIN node i ON i.pk = c.node "
+        f"FROM {chosen} CROSS JOIN node i ON i.pk = c.node "
         f"WHERE {of.format('t')} AND t.sensitivity <> 'public' AND ({seen})"
     )
-    return f"{sql} UNION ALL {own}", (*values, *of_values, *seen_values)
+    return f"{sql} UNION ALL {own}", (*values, *about_values, *of_values, *seen_values)
+
+
+def _about(tenant: str, identities: Sequence[str]) -> Clause:
+    """Return all live items that are about somebody, and perhaps others, as ``node``.
+
+    They are found by the index of names, which has live nodes alone: what a live item is about is live.
+    """
+    kinds, uids = KINDS[NameMatch.NAME], tuple(pack(one) for one in identities if is_uid(one))
+    named = (
+        f"SELECT w.node FROM term w WHERE w.tenant = ? AND w.kind IN ({marks(len(kinds))}) "  # noqa: S608
+        f"AND w.text IN ({marks(len(identities))}) UNION SELECT n.pk FROM node n WHERE n.uid IN ({marks(len(uids))})"
+    )
+    about = (
+        f"SELECT DISTINCT g.source AS node FROM ({named}) n "  # noqa: S608
+        "CROSS JOIN edge g ON g.target = n.node AND g.type = 'ABOUT'"
+    )
+    return about, (tenant, *kinds, *identities, *uids)

@@ -22,6 +22,7 @@ from vicw_shared.ports import (
     NameQuery,
     Neighbour,
     PassageTimes,
+    PassingEstimate,
     Scope,
     SpeakerPage,
     SpeakerPart,
@@ -44,6 +45,7 @@ from vicw_stores.sqlite.item_list import (
     list_items,
     read_arrivals,
     read_context_parts,
+    read_passing_estimate,
     read_passing_items,
     read_speaker_parts,
 )
@@ -240,6 +242,9 @@ class SqliteGraphStore(SqliteScans):
 
     async def list_items(self, query: ListingQuery, limit: int) -> list[Node]:
         return await self._database.read(lambda c: list_items(c, query, limit))
+
+    async def passing_estimate(self, tenant: str, condition: ItemCondition) -> PassingEstimate | None:
+        return await self._database.read(lambda c: read_passing_estimate(c, tenant, condition))
 
     async def context_parts(
         self, scope: Scope, *, retired: bool = False, page: NamePage | None = None

@@ -14,7 +14,9 @@ import pytest
 
 from support.stores.graph_records import AT, edge, node, put
 from vicw_shared.model import EdgeRegistry, Label, Node, Sensitivity
-from vicw_shared.ports import GraphTransaction, Scope
+from vicw_shared.ports import GraphTransaction, PassingEstimate, Scope
+from vicw_shared.ports.item_filter import OneOf
+from vicw_shared.uids import make_uid
 from vicw_stores.data_dir import DataDir
 from vicw_stores.sqlite import SqliteGraphStore
 from vicw_stores.sqlite.item_totals import count_changed
@@ -107,4 +109,18 @@ async def test_what_has_expired_is_not_counted_before_it_is_retired(store: Path)
             (part,) = await graph.context_parts(Scope(tenant="t", now=now))
             assert (part.items, part.first, part.last) == (items, first, times[2])
             assert sum(one.items for one in await graph.speaker_parts(Scope(tenant="t", now=now))) == items
+        await graph.close()
+
+
+async def test_how_many_items_pass_is_estimated_of_one_tenant_alone(store: Path) -> None:
+    with DataDir(store) as data_dir:
+        graph = SqliteGraphStore(data_dir, EdgeRegistry.with_core_types())
+        await put(graph, [replace(_item(n), speaker="a" if n % 2 else "b") for n in range(200)])
+        await put(graph, [replace(_item(n), uid=make_uid("u", str(n)), tenant="u") for n in range(100)], tenant="u")
+        half = await graph.passing_estimate("t", OneOf("speaker", ("a",)))
+        every = await graph.passing_estimate("t", OneOf("speaker", ("a", "b")))
+        none = await graph.passing_estimate("none", OneOf("speaker", ("a",)))
+        assert half is not None
+        assert 60 < half.items < 140
+        assert (every, none) == (PassingEstimate(200, 1.0), PassingEstimate(0, 0.0))
         await graph.close()
