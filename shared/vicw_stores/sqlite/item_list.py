@@ -7,26 +7,23 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from itertools import batched
+from math import isqrt
 
 from vicw_core.filters.order import contexts_of, listing_place, range_order, single_context
 from vicw_shared.clock import MICROSECONDS, from_us, to_us
-from vicw_shared.model import Label, Node
+from vicw_shared.model import Node
 from vicw_shared.model.item_order import ItemOrder
 from vicw_shared.ports import NameMatch, Scope
 from vicw_shared.ports.item_filter import ItemCondition, edge_names
 from vicw_shared.ports.item_list import (
-    ContextPart,
     ListingPlace,
     ListingQuery,
-    NamePage,
     PassingEstimate,
-    SpeakerPage,
-    SpeakerPart,
 )
 from vicw_stores.conditions import listing_conditions
 from vicw_stores.sqlite.full_text import scope_clause
 from vicw_stores.sqlite.item_filter import KEYS, Clause, clause_of, term_clauses
-from vicw_stores.sqlite.item_totals import Wanted, context_totals, speaker_totals
+from vicw_stores.sqlite.item_totals import stored_at_least
 from vicw_stores.sqlite.names import KINDS
 from vicw_stores.sqlite.rows import columns_of, marks, node_of, pack, unpack
 
@@ -61,6 +58,8 @@ def _items(connection: sqlite3.Connection, query: ListingQuery, limit: int, live
     way = "DESC" if query.descending else "ASC"
     key = _KEY[query.order]
     found: list[Node] = []
+    if (few := _few(connection, query, limit, live)) is not None:
+        return _items_among(connection, query, limit, live, few)
     for behind, place, order in _behind(key, query.after, descending=query.descending):
         sql = (
             f"SELECT {columns_of('i')} FROM node i INDEXED BY {index} "  # noqa: S608
@@ -74,6 +73,40 @@ def _items(connection: sqlite3.Connection, query: ListingQuery, limit: int, live
         if len(found) == limit:
             break
     return found
+
+
+def _few(connection: sqlite3.Connection, query: ListingQuery, limit: int, live: int) -> Clause | None:
+    """Return a query for the few items (``node``) that something rare which the condition requires leaves; else None.
+
+    To look up so many at random must take less time than to go through an order until enough pass.
+    """
+    ways = list(_ways(query.scope.tenant, query.condition, live=bool(live)))
+    if not ways:
+        return None
+    most = isqrt(limit * stored_at_least(connection, query.scope.tenant) // _LOOK_UP)
+    counted = [(_count(connection, way, most + 1), way) for way in ways]
+    least = min(counted, key=lambda one: one[0])
+    return least[1] if least[0] <= most else None
+
+
+def _items_among(connection: sqlite3.Connection, query: ListingQuery, limit: int, live: int, few: Clause) -> list[Node]:
+    """Return the first items among a few, which are all looked up and sorted."""
+    chosen, of_chosen = few
+    scoped, scope_values = scope_clause(listing_conditions(query.scope, retired=query.retired))
+    wanted, wanted_values = clause_of(query.condition)
+    place = f"{_KEY[query.order]}, {_TIE}, i.uid"
+    behind, after = "1", tuple[object, ...]()
+    if query.after is not None:
+        behind = f"({place}) {'<' if query.descending else '>'} (?, ?, ?)"
+        after = (query.after.key, query.after.arrival, pack(query.after.uid))
+    order = ", ".join(f"{part} {'DESC' if query.descending else 'ASC'}" for part in (_KEY[query.order], _TIE, "i.uid"))
+    rows = connection.execute(
+        f"SELECT {columns_of('i')} FROM (SELECT DISTINCT node FROM ({chosen})) h "  # noqa: S608
+        f"CROSS JOIN node i ON i.pk = h.node WHERE {_ITEM} AND (i.retired_at IS NULL) = ? AND {behind} "
+        f"AND ({scoped}) AND ({wanted}) ORDER BY {order} LIMIT ?",
+        (*of_chosen, query.scope.tenant, live, *after, *scope_values, *wanted_values, limit),
+    )
+    return list(map(node_of, rows))
 
 
 def _behind(
@@ -95,6 +128,8 @@ def _behind(
     yield f"{key} {beyond} ?", (after.key,), order
 
 
+_LOOK_UP = 3
+"""How many times as long an item takes that is looked up, than one that is passed by in an order."""
 _BATCH = 500
 _PLACES = json.dumps([number * 0.6180339887498949 % 1 for number in range(1, 65)])
 """Places in a file, spread evenly, in no step that numbers of items may have, too."""
@@ -143,9 +178,7 @@ def read_passing_items(
 def read_passing_estimate(connection: sqlite3.Connection, tenant: str, condition: ItemCondition) -> PassingEstimate:
     """Return about how many items pass, by some of the file's items that are the tenant's."""
     wanted, values = clause_of(condition)
-    (items,) = connection.execute(
-        "SELECT ifnull(sum(items), 0) FROM context_total WHERE tenant = ?", (tenant,)
-    ).fetchone()
+    items = stored_at_least(connection, tenant)
     (seen, passing) = connection.execute(
         # The next item behind each of these places. Their keys follow their arrival, so these are of all times.
         f"SELECT count(*), ifnull(sum({wanted}), 0) FROM json_each(?) p "  # noqa: S608
@@ -181,80 +214,6 @@ def _count(connection: sqlite3.Connection, way: Clause, most: int) -> int:
 
 def _uids(connection: sqlite3.Connection, sql: str, values: Sequence[object]) -> list[str]:
     return [unpack(uid) for (uid,) in connection.execute(sql, values)]
-
-
-def read_context_parts(
-    connection: sqlite3.Connection, scope: Scope, *, retired: bool, page: NamePage | None = None
-) -> list[ContextPart]:
-    """Return the counts of the live items in a scope, or of the retired ones, of a page of contexts or of all."""
-    wanted = Wanted()
-    if page is not None:
-        within = _behind_name("context", page.prefix, page.after)
-        totals, values = context_totals(scope, retired=retired, wanted=within)
-        wanted = _one_of("context", _names(connection, "context", (totals, values), page.limit))
-    totals, values = context_totals(scope, retired=retired, wanted=wanted)
-    rows = connection.execute(
-        "SELECT context, domain, label, sum(items), min(first), max(last), sum(passages), sum(chars), sum(indexed) "  # noqa: S608
-        f"FROM ({totals}) GROUP BY context, domain, label ORDER BY context, domain, label",
-        values,
-    )
-    return [
-        ContextPart(context, domain, Label(label), items, from_us(first), from_us(last), *proofs)
-        for context, domain, label, items, first, last, *proofs in rows
-    ]
-
-
-def read_speaker_parts(
-    connection: sqlite3.Connection, scope: Scope, page: SpeakerPage | None = None
-) -> list[SpeakerPart]:
-    """Return the counts of the live items in a scope by user and speaker, of a page of users or of all."""
-    if page is None:
-        return _speaker_parts(connection, scope, Wanted())
-    parts: list[SpeakerPart] = []
-    left = page.limit
-    for nameless, column in ((False, "user"), (True, "speaker")):
-        if left <= 0 or (page.after is not None and page.after[0] > nameless):
-            continue
-        after = page.after[1] if page.after is not None and page.after[0] == nameless else None
-        only = " AND {0}.user IS NULL" * nameless
-        within = _behind_name(column, page.prefix, after, only)
-        names = _names(connection, column, speaker_totals(scope, within), left)
-        parts += _speaker_parts(connection, scope, _one_of(column, names, only))
-        left -= len(names)
-    return parts
-
-
-def _speaker_parts(connection: sqlite3.Connection, scope: Scope, wanted: Wanted) -> list[SpeakerPart]:
-    totals, values = speaker_totals(scope, wanted)
-    rows = connection.execute(
-        "SELECT user, speaker, context, sum(items), min(first), max(last) "  # noqa: S608
-        f"FROM ({totals}) GROUP BY user, speaker, context",
-        values,
-    )
-    return [
-        SpeakerPart(user, speaker, context, items, from_us(first), from_us(last))
-        for user, speaker, context, items, first, last in rows
-    ]
-
-
-def _behind_name(column: str, prefix: str, after: str | None, only: str = "") -> Wanted:
-    """Return the condition for totals whose name is ``after`` another, or there is none, and has a prefix."""
-    least = max(prefix, after or "")
-    begins = f"{{0}}.{column} >= ?{f' AND {{0}}.{column} > ?' * (after is not None)}"
-    of_prefix = f" AND substr({{0}}.{column}, 1, ?) = ?" * bool(prefix)
-    values = (least, *((after,) if after is not None else ()), *((len(prefix), prefix) if prefix else ()))
-    return Wanted(f"{begins}{of_prefix}{only}", values)
-
-
-def _one_of(column: str, names: Sequence[str], only: str = "") -> Wanted:
-    """Return the condition for totals of these names."""
-    return Wanted(f"{{0}}.{column} IN ({marks(len(names))}){only}", tuple(names))
-
-
-def _names(connection: sqlite3.Connection, column: str, totals: Clause, limit: int) -> list[str]:
-    """Return the first names of some totals."""
-    sql = f"SELECT {column} FROM ({totals[0]}) GROUP BY {column} ORDER BY {column} LIMIT ?"  # noqa: S608
-    return [name for (name,) in connection.execute(sql, (*totals[1], limit))]
 
 
 def read_arrivals(connection: sqlite3.Connection, scope: Scope, since: datetime) -> dict[date, int]:

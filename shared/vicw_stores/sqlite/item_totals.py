@@ -12,8 +12,9 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vicw_shared.clock import to_ms
-from vicw_shared.ports import NameMatch, Scope
+from vicw_shared.clock import from_us, to_ms
+from vicw_shared.model import Label
+from vicw_shared.ports import ContextPart, NameMatch, NamePage, Scope, SpeakerPage, SpeakerPart
 from vicw_shared.uids import is_uid
 from vicw_stores.conditions import listing_conditions, total_conditions
 from vicw_stores.sqlite.full_text import scope_clause
@@ -29,7 +30,7 @@ _PROOFS = (
     "edge e CROSS JOIN node k ON k.pk = e.target AND k.label = 'Chunk' "
     "WHERE e.source = i.pk AND e.type = 'EVIDENCED_BY'"
 )
-_CHANGED = "counted_item c JOIN uncounted_item u ON u.node = c.node"
+_CHANGED = "uncounted_item u CROSS JOIN counted_item c ON c.node = u.node"
 _TOTALS = {"context_total": ("items", "passages", "chars", "indexed"), "speaker_total": ("items",)}
 
 
@@ -93,6 +94,7 @@ _STATEMENTS = (
     "CREATE TEMP TABLE IF NOT EXISTS touched_total (total TEXT, id INTEGER, PRIMARY KEY (total, id)) WITHOUT ROWID",
     "CREATE TEMP TABLE IF NOT EXISTS new_count (node INTEGER PRIMARY KEY, tenant, live, context, domain, label, "
     "sensitivity, portable, user, speaker, told, expires_at, passages, chars, indexed)",
+    "DELETE FROM uncounted_item WHERE rowid NOT IN (SELECT min(rowid) FROM uncounted_item GROUP BY node)",
     *(_move(total, "-") for total in _TOTALS),
     *map(_touch, _TOTALS),
     "DELETE FROM counted_item WHERE node IN (SELECT node FROM uncounted_item)",
@@ -115,25 +117,31 @@ def count_changed(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
+def stored_at_least(connection: sqlite3.Connection, tenant: str) -> int:
+    """Return the number of a tenant's items, live or retired; fewer if they are in very many groups."""
+    groups = "SELECT items FROM context_total WHERE tenant = ? LIMIT 1000"
+    return int(connection.execute(f"SELECT ifnull(sum(items), 0) FROM ({groups})", (tenant,)).fetchone()[0])  # noqa: S608
+
+
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class _Wanted:
     """A condition on a total; the SQL names it ``{0}``."""
 
     sql: str = "1"
     values: tuple[object, ...] = ()
 
 
-def context_totals(scope: Scope, *, retired: bool, wanted: Wanted) -> Clause:
+def _context_totals(scope: Scope, *, retired: bool, wanted: _Wanted) -> Clause:
     """Return rows of context, domain, label, items, first, last, passages, chars and indexed, several of a group."""
     return _totals(scope, "context_total", ("context", "domain", "label"), wanted, retired=retired)
 
 
-def speaker_totals(scope: Scope, wanted: Wanted) -> Clause:
+def _speaker_totals(scope: Scope, wanted: _Wanted) -> Clause:
     """Return rows of user, speaker, context, items, first and last, several of a group."""
     return _totals(scope, "speaker_total", ("user", "speaker", "context"), wanted, retired=False)
 
 
-def _totals(scope: Scope, total: str, by: Sequence[str], wanted: Wanted, *, retired: bool) -> Clause:
+def _totals(scope: Scope, total: str, by: Sequence[str], wanted: _Wanted, *, retired: bool) -> Clause:
     """Return the totals of what the viewer sees whole, and beside them the items that it sees of the rest.
 
     What has expired, and is not retired yet, is taken off a total.
@@ -191,3 +199,77 @@ def _about(tenant: str, identities: Sequence[str]) -> Clause:
         "CROSS JOIN edge g ON g.target = n.node AND g.type = 'ABOUT'"
     )
     return about, (tenant, *kinds, *identities, *uids)
+
+
+def read_context_parts(
+    connection: sqlite3.Connection, scope: Scope, *, retired: bool, page: NamePage | None = None
+) -> list[ContextPart]:
+    """Return the counts of the live items in a scope, or of the retired ones, of a page of contexts or of all."""
+    wanted = _Wanted()
+    if page is not None:
+        within = _behind_name("context", page.prefix, page.after)
+        totals, values = _context_totals(scope, retired=retired, wanted=within)
+        wanted = _one_of("context", _names(connection, "context", (totals, values), page.limit))
+    totals, values = _context_totals(scope, retired=retired, wanted=wanted)
+    rows = connection.execute(
+        "SELECT context, domain, label, sum(items), min(first), max(last), sum(passages), sum(chars), sum(indexed) "  # noqa: S608
+        f"FROM ({totals}) GROUP BY context, domain, label ORDER BY context, domain, label",
+        values,
+    )
+    return [
+        ContextPart(context, domain, Label(label), items, from_us(first), from_us(last), *proofs)
+        for context, domain, label, items, first, last, *proofs in rows
+    ]
+
+
+def read_speaker_parts(
+    connection: sqlite3.Connection, scope: Scope, page: SpeakerPage | None = None
+) -> list[SpeakerPart]:
+    """Return the counts of the live items in a scope by user and speaker, of a page of users or of all."""
+    if page is None:
+        return _speaker_parts(connection, scope, _Wanted())
+    parts: list[SpeakerPart] = []
+    left = page.limit
+    for nameless, column in ((False, "user"), (True, "speaker")):
+        if left <= 0 or (page.after is not None and page.after[0] > nameless):
+            continue
+        after = page.after[1] if page.after is not None and page.after[0] == nameless else None
+        only = " AND {0}.user IS NULL" * nameless
+        within = _behind_name(column, page.prefix, after, only)
+        names = _names(connection, column, _speaker_totals(scope, within), left)
+        parts += _speaker_parts(connection, scope, _one_of(column, names, only))
+        left -= len(names)
+    return parts
+
+
+def _speaker_parts(connection: sqlite3.Connection, scope: Scope, wanted: _Wanted) -> list[SpeakerPart]:
+    totals, values = _speaker_totals(scope, wanted)
+    rows = connection.execute(
+        "SELECT user, speaker, context, sum(items), min(first), max(last) "  # noqa: S608
+        f"FROM ({totals}) GROUP BY user, speaker, context",
+        values,
+    )
+    return [
+        SpeakerPart(user, speaker, context, items, from_us(first), from_us(last))
+        for user, speaker, context, items, first, last in rows
+    ]
+
+
+def _behind_name(column: str, prefix: str, after: str | None, only: str = "") -> _Wanted:
+    """Return the condition for totals whose name is ``after`` another, or there is none, and has a prefix."""
+    least = max(prefix, after or "")
+    begins = f"{{0}}.{column} >= ?{f' AND {{0}}.{column} > ?' * (after is not None)}"
+    of_prefix = f" AND substr({{0}}.{column}, 1, ?) = ?" * bool(prefix)
+    values = (least, *((after,) if after is not None else ()), *((len(prefix), prefix) if prefix else ()))
+    return _Wanted(f"{begins}{of_prefix}{only}", values)
+
+
+def _one_of(column: str, names: Sequence[str], only: str = "") -> _Wanted:
+    """Return the condition for totals of these names."""
+    return _Wanted(f"{{0}}.{column} IN ({marks(len(names))}){only}", tuple(names))
+
+
+def _names(connection: sqlite3.Connection, column: str, totals: Clause, limit: int) -> list[str]:
+    """Return the first names of some totals."""
+    sql = f"SELECT {column} FROM ({totals[0]}) GROUP BY {column} ORDER BY {column} LIMIT ?"  # noqa: S608
+    return [name for (name,) in connection.execute(sql, (*totals[1], limit))]

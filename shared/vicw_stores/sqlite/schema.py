@@ -368,7 +368,8 @@ MIGRATIONS: tuple[str, ...] = (
     ) STRICT;
     CREATE INDEX webhook_of_tenant ON webhook (tenant, id);
     """,
-    # 30: counts of items, kept by ``item_totals``: of each group of items, and of what each item counts for in them.
+    # 30: counts of items, kept by ``item_totals``: of each group of items, and of what each item counts for in them. An
+    # item may be noted several times: a trigger cannot ignore a conflict, for the statement that fires it decides.
     """
     CREATE TABLE context_total (
         id INTEGER PRIMARY KEY,
@@ -415,12 +416,12 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX counted_item_in ON counted_item (context_total, told);
     CREATE INDEX counted_item_of ON counted_item (speaker_total, told) WHERE speaker_total IS NOT NULL;
     CREATE INDEX counted_item_expires ON counted_item (live, expires_at) WHERE expires_at IS NOT NULL;
-    CREATE TABLE uncounted_item (node INTEGER PRIMARY KEY) STRICT;
+    CREATE TABLE uncounted_item (node INTEGER NOT NULL) STRICT;
     CREATE TRIGGER count_insert AFTER INSERT ON node WHEN new.content_hash IS NOT NULL AND new.label <> 'Chunk' BEGIN
-        INSERT OR IGNORE INTO uncounted_item VALUES (new.pk);
+        INSERT INTO uncounted_item VALUES (new.pk);
     END;
     CREATE TRIGGER count_delete AFTER DELETE ON node WHEN old.content_hash IS NOT NULL AND old.label <> 'Chunk' BEGIN
-        INSERT OR IGNORE INTO uncounted_item VALUES (old.pk);
+        INSERT INTO uncounted_item VALUES (old.pk);
     END;
     CREATE TRIGGER count_update AFTER UPDATE OF label, context, domain, content_hash, retired_at, sensitivity, portable,
         speaker, timestamp, created_at, expires_at ON node
@@ -429,11 +430,11 @@ MIGRATIONS: tuple[str, ...] = (
             old.portable, old.speaker, old.timestamp, old.created_at, old.expires_at)
         IS NOT (new.label, new.context, new.domain, new.content_hash IS NULL, new.retired_at IS NULL, new.sensitivity,
             new.portable, new.speaker, new.timestamp, new.created_at, new.expires_at) BEGIN
-        INSERT OR IGNORE INTO uncounted_item VALUES (new.pk);
+        INSERT INTO uncounted_item VALUES (new.pk);
     END;
     CREATE TRIGGER count_passage AFTER UPDATE OF label, text ON node
     WHEN (old.label = 'Chunk' OR new.label = 'Chunk') AND (old.label, old.text) IS NOT (new.label, new.text) BEGIN
-        INSERT OR IGNORE INTO uncounted_item
+        INSERT INTO uncounted_item
             SELECT e.source FROM edge e WHERE e.target = new.pk AND e.type = 'EVIDENCED_BY';
     END;
     CREATE TRIGGER count_indexed AFTER UPDATE OF indexed ON node
@@ -446,18 +447,18 @@ MIGRATIONS: tuple[str, ...] = (
     END;
     CREATE TRIGGER count_user AFTER UPDATE OF name, subtype ON node
     WHEN new.label <> 'Chunk' AND (old.name, old.subtype) IS NOT (new.name, new.subtype) BEGIN
-        INSERT OR IGNORE INTO uncounted_item
+        INSERT INTO uncounted_item
             SELECT e.source FROM edge e WHERE e.target = new.pk AND e.type = 'STATED_BY';
     END;
     CREATE TRIGGER count_edge_insert AFTER INSERT ON edge WHEN new.type IN ('EVIDENCED_BY', 'STATED_BY') BEGIN
-        INSERT OR IGNORE INTO uncounted_item VALUES (new.source);
+        INSERT INTO uncounted_item VALUES (new.source);
     END;
     CREATE TRIGGER count_edge_delete AFTER DELETE ON edge WHEN old.type IN ('EVIDENCED_BY', 'STATED_BY') BEGIN
-        INSERT OR IGNORE INTO uncounted_item VALUES (old.source);
+        INSERT INTO uncounted_item VALUES (old.source);
     END;
     CREATE TRIGGER count_edge_update AFTER UPDATE OF type, source, target ON edge
     WHEN (old.type, old.source, old.target) IS NOT (new.type, new.source, new.target) BEGIN
-        INSERT OR IGNORE INTO uncounted_item VALUES (old.source), (new.source);
+        INSERT INTO uncounted_item VALUES (old.source), (new.source);
     END;
     INSERT INTO uncounted_item SELECT pk FROM node WHERE content_hash IS NOT NULL AND label <> 'Chunk';
     """,

@@ -44,12 +44,10 @@ from vicw_stores.sqlite.hop import read_weighted_neighbours
 from vicw_stores.sqlite.item_list import (
     list_items,
     read_arrivals,
-    read_context_parts,
     read_passing_estimate,
     read_passing_items,
-    read_speaker_parts,
 )
-from vicw_stores.sqlite.item_totals import count_changed
+from vicw_stores.sqlite.item_totals import count_changed, read_context_parts, read_speaker_parts
 from vicw_stores.sqlite.items import (
     read_by_text_key,
     read_expired,
