@@ -43,7 +43,7 @@ from vicw_shared.wire.patch import PatchedItem
 from vicw_shared.wire.people import PersonProfile, UserPage
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
-from vicw_shared.wire.sleep import CheckState, SleepState, SleepStep
+from vicw_shared.wire.sleep import CheckState, SleepRunStarted, SleepState, SleepStep
 from vicw_shared.wire.stats import StoreStats
 from vicw_shared.wire.supersede import SupersedeRequest, SupersedeResponse
 from vicw_shared.wire.webhooks import DeadMessages, MadeWebhook, Replayed, WebhookList
@@ -225,6 +225,10 @@ class AsyncVicwClient:
     async def undo(self, step: str) -> SleepStep:
         """Undo a step of the sleep cycle; see `VicwClient.undo`."""
         return await self._run(_protocol.undo(step))
+
+    async def run_job(self, job: str) -> SleepRunStarted:
+        """Have a job of the sleep cycle run now; see `VicwClient.run_job`."""
+        return await self._run(_protocol.run_job(job, self._retry))
 
     async def check(self) -> CheckState:
         """Return what the last comparison of the stores found; see `VicwClient.check`."""

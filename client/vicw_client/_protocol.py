@@ -45,7 +45,7 @@ from vicw_shared.wire.patch import ItemPatch, PatchedItem
 from vicw_shared.wire.people import PersonProfile, ProfileQuery, UserPage, UsersQuery
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
-from vicw_shared.wire.sleep import CheckState, SleepQuery, SleepState, SleepStep, SleepUndo
+from vicw_shared.wire.sleep import CheckState, SleepQuery, SleepRun, SleepRunStarted, SleepState, SleepStep, SleepUndo
 from vicw_shared.wire.stats import StatsQuery, StoreStats
 from vicw_shared.wire.supersede import SupersedeRequest, SupersedeResponse
 from vicw_shared.wire.timeline import TimelineQuery
@@ -271,6 +271,12 @@ def undo(step: str) -> Steps[SleepStep]:
     """Undo a step. Not tried again: if the first answer was lost, the step is undone already."""
     send = Send("POST", "/sleep/undo", body_of(SleepUndo, None, {"step": step}), JSON)
     return parse(SleepStep, (yield from exchange(send, Retry(attempts=1))))
+
+
+def run_job(job: str, retry: Retry) -> Steps[SleepRunStarted]:
+    """Have a job of the sleep cycle run now."""
+    send = Send("POST", "/sleep/run", body_of(SleepRun, None, {"job": job}), JSON)
+    return parse(SleepRunStarted, (yield from exchange(send, retry)))
 
 
 def check(retry: Retry, base: str) -> Steps[CheckState]:

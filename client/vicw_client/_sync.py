@@ -42,7 +42,7 @@ from vicw_shared.wire.patch import PatchedItem
 from vicw_shared.wire.people import PersonProfile, UserPage
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
-from vicw_shared.wire.sleep import CheckState, SleepState, SleepStep
+from vicw_shared.wire.sleep import CheckState, SleepRunStarted, SleepState, SleepStep
 from vicw_shared.wire.stats import StoreStats
 from vicw_shared.wire.supersede import SupersedeRequest, SupersedeResponse
 from vicw_shared.wire.webhooks import DeadMessages, MadeWebhook, Replayed, WebhookList
@@ -279,6 +279,13 @@ class VicwClient:
         If a worker has not undone it yet, ``outcome`` is still ``done``.
         """
         return self._run(_protocol.undo(step))
+
+    def run_job(self, job: str) -> SleepRunStarted:
+        """Have a job of the sleep cycle run now: ``consolidation``, ``dream`` or ``resolve``; see ``sleep``.
+
+        Raises ConflictError, with the setting, if it does not run there.
+        """
+        return self._run(_protocol.run_job(job, self._retry))
 
     def check(self) -> CheckState:
         """Return what the last comparison of the two stores found. Raises BadRequestError without the right

@@ -7,7 +7,7 @@ payload's fields are written by ``points.py`` and also read by the retrieval ser
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from vicw_shared.clock import to_ms
 from vicw_shared.model import Label
@@ -130,6 +130,17 @@ def listing_conditions(scope: Scope, *, retired: bool) -> Group:
     must_not += [] if retired else [Until("retired_at", to_ms(scope.now))]
     visible = _visible_to(scope.audience) if scope.audience is not None else ()
     return Group(must=(*must, *visible), must_not=tuple(must_not))
+
+
+def total_conditions(scope: Scope) -> Group:
+    """Return the conditions for groups of items of one context, sensitivity and portability that are seen whole.
+
+    Of the others, the viewer of a scope sees what is about it.
+    """
+    must: list[Condition] = [AnyOf(CONTEXT, scope.contexts)] if scope.contexts is not None else []
+    if scope.audience is not None:
+        must += _visible_to(replace(scope.audience, identities=()))
+    return Group(must=tuple(must))
 
 
 def _add_time_conditions(scope: Scope, must: list[Condition], must_not: list[Condition]) -> None:

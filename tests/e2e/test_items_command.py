@@ -118,6 +118,11 @@ def test_an_item_is_said_to_be_useful_and_wrong(server: Server) -> None:
             ("wrong", "The axe?"),
             ("useful", question),
         ]
+        said = vicw(server, "feedback", "Sheds", "--verdict", "wrong").stdout.splitlines()
+        assert [line.split()[-2:] for line in said] == [["last", "question"], ["The", "axe?"]]
+        (listed,) = json.loads(vicw(server, "feedback", "--json").stdout)
+        assert (listed["uid"], listed["useful"], listed["wrong"]) == (uid, 1, 1)
+        assert "Nothing was said" in vicw(server, "feedback", "no such context").stderr
         page = {"item": uid, "verdict": "fine", "query": ""}
         refused = http.post("/feedback", json=page)
         assert (refused.status_code, {one["field"] for one in refused.json()["errors"]}) == (422, {"verdict", "query"})

@@ -10,7 +10,7 @@ from vicw_ingest.api import create_router
 from vicw_ingest.wiring import IngestWiring
 from vicw_runtime.keys.router import create_keys_router
 from vicw_runtime.platform.app import create_platform_app
-from vicw_runtime.upkeep.router import create_undo_router
+from vicw_runtime.upkeep.router import create_run_router, create_undo_router
 
 
 def create_ingest_app(wiring: IngestWiring) -> FastAPI:
@@ -21,6 +21,7 @@ def create_ingest_app(wiring: IngestWiring) -> FastAPI:
             lambda gate: create_router(lambda: wiring.ports, gate),
             lambda gate: create_keys_router(lambda: wiring.engines.graph.key_ring, gate),
             lambda gate: create_undo_router(lambda: wiring.undo, gate),
+            lambda gate: create_run_router(lambda: wiring.runs, gate),
         ],
         title="VICW ingest",
         description="**Remember** with `POST /ingest`: items become durable memory, with their causes, order, agents "

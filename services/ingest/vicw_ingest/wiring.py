@@ -23,10 +23,11 @@ from vicw_ingest.settings import IngestServiceSettings
 from vicw_runtime.background_throttle import RemoteLoadThrottle, throttled
 from vicw_runtime.model_servers.openai_language import open_language_model
 from vicw_runtime.platform.wiring import PlatformWiring
-from vicw_runtime.queue.celery_queue import EXTRACT, EXTRACT_QUEUE, FORGET, SLEEP_QUEUE, UNDO, CeleryQueue
+from vicw_runtime.queue.celery_queue import EXTRACT, EXTRACT_QUEUE, FORGET, JOB_TASKS, SLEEP_QUEUE, UNDO, CeleryQueue
+from vicw_runtime.schedule.plans import PAUSED
 from vicw_runtime.throttled_indexes import throttled_indexes
 from vicw_runtime.upkeep.remote_undo import RemoteUndo
-from vicw_runtime.upkeep.service import UndoPorts
+from vicw_runtime.upkeep.service import RunPorts, UndoPorts
 from vicw_shared.extensions import NOTHING_EXTRACTED, load_extractor
 from vicw_shared.progress import Progress
 
@@ -81,6 +82,12 @@ class IngestWiring(PlatformWiring):
         graph, settings = self.engines.graph, self.settings
         remote = RemoteUndo(graph, self.undo_queue.send, settings.ingest.wait_seconds)
         return UndoPorts(graph, settings.sleep.grace, remote.undo)
+
+    @property
+    def runs(self) -> RunPorts:
+        """What has a job of the sleep cycle run by its worker."""
+        paused = PAUSED if self.settings.sleep.paused else None
+        return RunPorts(lambda job: paused, lambda job: self.undo_queue.send(task=JOB_TASKS[job]))
 
     def eviction(self) -> Eviction:
         """Return the service that erases items of tenants over their limit."""

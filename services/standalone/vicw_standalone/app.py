@@ -25,7 +25,7 @@ from vicw_runtime.mcp.endpoint import McpEndpoint
 from vicw_runtime.mcp.port import McpPorts
 from vicw_runtime.oidc.metadata import add_metadata
 from vicw_runtime.oidc.token_verifier import TokenVerifier
-from vicw_runtime.upkeep.router import create_undo_router, create_upkeep_router
+from vicw_runtime.upkeep.router import create_run_router, create_undo_router, create_upkeep_router
 from vicw_shared.errors import UnavailableError
 from vicw_shared.wire.host_names import is_loopback
 from vicw_standalone.agent_hooks.local_files import LocalAgentFiles
@@ -113,6 +113,7 @@ def create_starting_app(standalone: Standalone) -> tuple[FastAPI, Callable[[], N
     app.include_router(create_keys_router(lambda: standalone.keys, gate), dependencies=opened)
     app.include_router(create_upkeep_router(standalone.upkeep, gate), dependencies=opened)
     app.include_router(create_undo_router(standalone.undo, gate), dependencies=opened)
+    app.include_router(create_run_router(standalone.runs, gate), dependencies=opened)
 
     mcp = McpEndpoint(
         McpPorts(

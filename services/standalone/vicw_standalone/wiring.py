@@ -26,8 +26,9 @@ from vicw_runtime.background_throttle import BackgroundThrottle, throttled
 from vicw_runtime.indexes import Index, Indexes, store_status
 from vicw_runtime.schedule.cron import Schedule
 from vicw_runtime.schedule.jobs import ScheduledJob, schedules
+from vicw_runtime.schedule.plans import blocked_by
 from vicw_runtime.throttled_indexes import throttled_indexes
-from vicw_runtime.upkeep.service import UndoPorts, UpkeepPorts
+from vicw_runtime.upkeep.service import RunPorts, UndoPorts, UpkeepPorts
 from vicw_runtime.webhooks.http_receiver import HttpWebhookReceiver
 from vicw_shared.clock import now
 from vicw_shared.errors import StorageFullError
@@ -325,6 +326,16 @@ class Standalone:
             return await self.graph.log.step(step.id) or step
 
         return UndoPorts(self.graph, self.settings.sleep.grace, undo)
+
+    def runs(self) -> RunPorts:
+        """Return what starts jobs of the sleep cycle. Raises UnavailableError until the stores are open."""
+        self.gate.require()
+
+        async def start(job: ScheduledJob) -> None:
+            self.schedules[job].demand()
+
+        vectors = self._first_model.has_vectors
+        return RunPorts(lambda job: blocked_by(self.settings, job, vectors=vectors), start)
 
     @property
     def keys(self) -> SqliteKeyRing:

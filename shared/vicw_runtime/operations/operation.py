@@ -52,6 +52,9 @@ class Operation[M, Q: Message, R: Message, I: Message]:
     steps leaves the stores whole. ``owner_only``: on a server, only who owns the data directory may call it, and no
     key: it makes keys, reads or writes files that the caller names, or shows what is stored. ``needs_owner`` returns
     whether a request is one of these, where not all are.
+
+    ``of_tenant``: the request has a ``tenant`` (None: all), and its items show what is stored. A key that has the right
+    ``retrieve``, too, may run it for its own tenant, and for no other.
     """
 
     name: str
@@ -63,6 +66,7 @@ class Operation[M, Q: Message, R: Message, I: Message]:
     opening: Opening = Opening.MEMORY
     owner_only: bool = False
     needs_owner: Callable[[Q], bool] = lambda request: False
+    of_tenant: bool = False
 
 
 type AnyOperation = Operation[Any, Any, Any, Any]

@@ -11,12 +11,12 @@ import structlog
 from fastapi import APIRouter, Request, Response, Security
 from fastapi.responses import StreamingResponse
 
-from vicw_runtime.http import Gate, bearer_scheme, caller_of, refusals
+from vicw_runtime.http import Caller, Gate, bearer_scheme, caller_of, refusals
 from vicw_runtime.http.problems import unexpected
 from vicw_runtime.operations.lines import MEDIA_TYPE, OperationLine, OperationProgress
 from vicw_runtime.operations.memory import Memory
 from vicw_runtime.operations.operation import AnyOperation, Report
-from vicw_shared.errors import UnavailableError, VicwError
+from vicw_shared.errors import ForbiddenError, UnavailableError, VicwError
 from vicw_shared.model.keys import Right
 from vicw_shared.wire.base import Message
 from vicw_shared.wire.problem import problem_of
@@ -75,6 +75,8 @@ class OperationServer:
         async def endpoint(body: Any, request: Request) -> Response:
             if operation.needs_owner(body):
                 caller_of(request).require_owner()
+            if operation.of_tenant:
+                body = _of_callers_tenant(body, caller_of(request))
             running = _Running(operation)
             task = asyncio.create_task(running.run(self._memory(), body), name=operation.name)
             self._tasks.add(task)
@@ -89,6 +91,19 @@ class OperationServer:
         endpoint.__name__ = operation.name.replace("/", "_")
         endpoint.__annotations__ = {"body": operation.request, "request": Request, "return": Response}
         return endpoint
+
+
+def _of_callers_tenant(body: Any, caller: Caller) -> Any:
+    """Return a request as this caller may make it: the owner as it is, a key for its own tenant.
+
+    Raises ForbiddenError for a key without the right to read, or for the tenant of another.
+    """
+    if caller.owner:
+        return body
+    caller.require(Right.RETRIEVE)
+    if body.tenant not in {None, caller.tenant}:
+        raise ForbiddenError("A key may do this for its own tenant alone: leave out `tenant`")
+    return body.model_copy(update={"tenant": caller.tenant})
 
 
 def _stop(task: asyncio.Task[None]) -> None:

@@ -22,6 +22,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from vicw_runtime.logs import current_request_id
+from vicw_runtime.schedule.jobs import ScheduledJob
 from vicw_shared.errors import UnavailableError
 from vicw_shared.settings import RedisSettings
 from vicw_shared.telemetry.spans import SpanRole, span, trace_headers
@@ -38,6 +39,8 @@ CATCH_UP = "vicw.sleep.catch_up"
 DREAM = "vicw.sleep.dream"
 RESOLVE = "vicw.sleep.resolve"
 UNDO = "vicw.sleep.undo"
+JOB_TASKS = {ScheduledJob.CONSOLIDATION: CONSOLIDATE, ScheduledJob.DREAM: DREAM, ScheduledJob.RESOLVE: RESOLVE}
+"""The tasks of jobs that can be started by hand."""
 INGEST_QUEUE, EXTRACT_QUEUE, SLEEP_QUEUE = "ingest", "extract", "sleep"
 REQUEST_ID = "vicw_request_id"
 
@@ -166,13 +169,15 @@ class CeleryQueue:
                 async with asyncio.timeout(self._timeout):
                     await asyncio.wait({sent})
 
-    async def send(self, *ids: str | None) -> None:
-        """Send the task with the ids of its work. Raises UnavailableError if the broker does not take it in time."""
-        with span(f"send {self._task}", SpanRole.PRODUCER):
+    async def send(self, *ids: str | None, task: str | None = None) -> None:
+        """Send the task, or another of the same queue, with the ids of its work.
+
+        Raises UnavailableError if the broker does not take it in time.
+        """
+        task = task or self._task
+        with span(f"send {task}", SpanRole.PRODUCER):
             headers = {REQUEST_ID: current_request_id(), **trace_headers()}
-            message = partial(
-                self._app.send_task, self._task, ids, headers=headers, retry=False, expires=EXPIRES_SECONDS
-            )
+            message = partial(self._app.send_task, task, ids, headers=headers, retry=False, expires=EXPIRES_SECONDS)
             try:
                 async with asyncio.timeout(self._timeout):
                     await asyncio.get_running_loop().run_in_executor(self._thread, message)

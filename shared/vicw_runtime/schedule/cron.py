@@ -82,6 +82,7 @@ class Schedule:
         """Parse an ``expression``. Raises SettingsError that names the ``setting``."""
         self._last = began.astimezone(UTC)
         self._due: datetime | None = None
+        self._demanded = False
         self._expression: _Expression | None = None
         if expression.strip().lower() == NEVER:
             return
@@ -94,8 +95,15 @@ class Schedule:
                 f"such as '0 3 * * *' for 3:00 UTC every day, or '{NEVER}'"
             ) from error
 
+    def demand(self) -> None:
+        """Make the job due once, whatever the time, even if it has none."""
+        self._demanded = True
+
     def due(self, now: datetime) -> bool:
         """Return whether the job is due; it is then not due again until the next time."""
+        if self._demanded:
+            self._demanded = False
+            return True
         remaining = self.rest(now)
         if remaining is None or remaining > timedelta(0):
             return False

@@ -48,10 +48,15 @@ def job_plans(settings: ScheduleSettings, runs: Sequence[JobRun], at: datetime, 
 
 
 def _stopped_by(settings: ScheduleSettings, job: ScheduledJob, *, vectors: bool, scheduled: bool) -> str | None:
+    return blocked_by(settings, job, vectors=vectors) or (None if scheduled else f"{SETTING[job]}={NEVER}")
+
+
+def blocked_by(settings: ScheduleSettings, job: ScheduledJob, *, vectors: bool) -> str | None:
+    """Return the setting that keeps a job from running even when it is asked for, or None."""
     if settings.sleep.paused and job is not ScheduledJob.RECONCILE:
         return PAUSED
     if job in _NEED_VECTORS and not vectors:
         return "VICW_EMBEDDER=none"
     if job is ScheduledJob.EVICTION and not settings.eviction.items:
         return "no limit in VICW_EVICTION_ITEMS"
-    return None if scheduled else f"{SETTING[job]}={NEVER}"
+    return None

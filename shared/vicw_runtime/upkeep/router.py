@@ -12,11 +12,20 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response, Security
 
 from vicw_runtime.http import Gate, bearer_scheme, caller_of, refusals, tenant_of
-from vicw_runtime.upkeep.service import UndoPorts, UpkeepPorts, check_state, shown_step, sleep_state, step_to_undo
+from vicw_runtime.upkeep.service import (
+    RunPorts,
+    UndoPorts,
+    UpkeepPorts,
+    check_state,
+    shown_step,
+    sleep_state,
+    start_job,
+    step_to_undo,
+)
 from vicw_shared.clock import now
 from vicw_shared.model.keys import Right
 from vicw_shared.ports import Outcome
-from vicw_shared.wire.sleep import CheckState, SleepQuery, SleepState, SleepStep, SleepUndo
+from vicw_shared.wire.sleep import CheckState, SleepQuery, SleepRun, SleepRunStarted, SleepState, SleepStep, SleepUndo
 
 
 def create_upkeep_router(ports: Callable[[], UpkeepPorts], gate: Gate) -> APIRouter:
@@ -67,6 +76,24 @@ def create_undo_router(ports: Callable[[], UndoPorts], gate: Gate) -> APIRouter:
         step = await of.undo(step, caller_of(http).key)
         response.status_code = 200 if step.outcome is Outcome.UNDONE else 202
         return shown_step(step, of.grace, now(), words=_may_read(http))
+
+    return router
+
+
+def create_run_router(ports: Callable[[], RunPorts], gate: Gate) -> APIRouter:
+    """Return the route that starts a job, behind ``gate``. ``ports`` is called once per request."""
+    router = _router(gate)
+
+    @router.post(
+        "/sleep/run",
+        status_code=202,
+        responses=refusals(401, 403, 409, 413, 422, 503),
+        summary="Run a job of the sleep cycle now",
+        operation_id="run_sleep_job",
+    )
+    async def post_run(request: SleepRun) -> SleepRunStarted:
+        await start_job(ports(), request.job)
+        return SleepRunStarted(job=request.job)
 
     return router
 

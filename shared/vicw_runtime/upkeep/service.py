@@ -10,12 +10,22 @@ from vicw_core.page_cursor import fingerprint_of
 from vicw_core.step_pages import cursor_of, place_of
 from vicw_core.undo import UNDOABLE, require_undoable
 from vicw_runtime.job_runs import in_progress
-from vicw_runtime.schedule.jobs import ScheduleSettings
+from vicw_runtime.schedule.jobs import ScheduledJob, ScheduleSettings
 from vicw_runtime.schedule.plans import JobPlan, job_plans
 from vicw_runtime.upkeep.drift import COMPARISON, drift_task
 from vicw_shared.clock import now
+from vicw_shared.errors import StateConflictError
 from vicw_shared.ports import MaintenanceStep, Outcome, SleepLog, Steps, Store
-from vicw_shared.wire.sleep import CheckState, Comparison, Drift, SleepJob, SleepQuery, SleepState, SleepStep
+from vicw_shared.wire.sleep import (
+    CheckState,
+    Comparison,
+    Drift,
+    RunnableJob,
+    SleepJob,
+    SleepQuery,
+    SleepState,
+    SleepStep,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +49,26 @@ class UndoPorts:
     graph: Store
     grace: timedelta
     undo: Callable[[MaintenanceStep, str | None], Awaitable[MaintenanceStep]]
+
+
+@dataclass(frozen=True, slots=True)
+class RunPorts:
+    """What starts jobs.
+
+    ``stopped_by`` returns the setting that keeps a job from being run, or None. ``start`` has it run soon, once if it
+    is asked for several times before it begins; it raises UnavailableError if no worker could be told.
+    """
+
+    stopped_by: Callable[[ScheduledJob], str | None]
+    start: Callable[[ScheduledJob], Awaitable[None]]
+
+
+async def start_job(ports: RunPorts, job: RunnableJob) -> None:
+    """Have a job run now. Raises StateConflictError with the setting that keeps it from running."""
+    scheduled = ScheduledJob(job.value)
+    if (stopped_by := ports.stopped_by(scheduled)) is not None:
+        raise StateConflictError(f"The job {job.value} does not run here: {stopped_by}")
+    await ports.start(scheduled)
 
 
 async def sleep_state(

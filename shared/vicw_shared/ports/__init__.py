@@ -18,7 +18,16 @@ from vicw_shared.ports.graph import (
     TextHit,
     WeightedNeighbour,
 )
-from vicw_shared.ports.item_list import ContextPart, ItemListing, ListingPlace, ListingQuery, SpeakerPart
+from vicw_shared.ports.item_list import (
+    ContextPart,
+    ItemListing,
+    ListingPlace,
+    ListingQuery,
+    NamePage,
+    PassingEstimate,
+    SpeakerPage,
+    SpeakerPart,
+)
 from vicw_shared.ports.items import ItemIndex, ItemView, PassageChange, PassageTimes, Use, Uses
 from vicw_shared.ports.keys import KeyRing
 from vicw_shared.ports.language import Completion, Finish, LanguageModel, Prompt, Reranker, Role
@@ -124,6 +133,7 @@ __all__ = [
     "Models",
     "NameIndex",
     "NameMatch",
+    "NamePage",
     "NameQuery",
     "NamedNodes",
     "Neighbour",
@@ -134,6 +144,7 @@ __all__ = [
     "PassageChange",
     "PassageTimes",
     "Passages",
+    "PassingEstimate",
     "PendingExtraction",
     "PendingExtractions",
     "PendingKind",
@@ -151,6 +162,7 @@ __all__ = [
     "ScoreQuery",
     "SleepLog",
     "SparseVector",
+    "SpeakerPage",
     "SpeakerPart",
     "Spread",
     "Steps",

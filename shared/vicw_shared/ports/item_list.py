@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from itertools import islice
 from typing import NamedTuple, Protocol
 
 from vicw_shared.model import Label, Node
@@ -69,21 +70,71 @@ class SpeakerPart:
     first: datetime
     last: datetime
 
+    @property
+    def key(self) -> tuple[bool, str]:
+        """What users are ordered by: those with an id first."""
+        return (self.user is None, self.user if self.user is not None else self.speaker or "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamePage:
+    """The first ``limit`` names with a ``prefix`` that follow the name ``after`` (None: from the beginning)."""
+
+    prefix: str = ""
+    after: str | None = None
+    limit: int
+
+    def parts_of(self, parts: Sequence[ContextPart]) -> list[ContextPart]:
+        """Return those of the page among the parts of all contexts, in their order."""
+        names = sorted({part.context for part in parts if part.context.startswith(self.prefix)})
+        page = set(islice((name for name in names if self.after is None or name > self.after), self.limit))
+        return [part for part in parts if part.context in page]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeakerPage:
+    """The first ``limit`` users by id, then speakers without a user by name; ``after`` is a place in that order.
+
+    A place is whether it is a speaker without a user, and the id or name. ``prefix``: of the id or name.
+    """
+
+    prefix: str = ""
+    after: tuple[bool, str] | None = None
+    limit: int
+
+    def parts_of(self, parts: Sequence[SpeakerPart]) -> list[SpeakerPart]:
+        """Return those of the page among the parts of all users."""
+        chosen = sorted((part for part in parts if part.key[1].startswith(self.prefix)), key=lambda part: part.key)
+        keys = dict.fromkeys(part.key for part in chosen if self.after is None or part.key > self.after)
+        page = set(islice(keys, self.limit))
+        return [part for part in chosen if part.key in page]
+
+
+@dataclass(frozen=True, slots=True)
+class PassingEstimate:
+    """About how many ``items`` of a tenant pass a condition, live or retired, and their ``share`` of all (0 to 1)."""
+
+    items: int
+    share: float
+
 
 class ItemListing(Protocol):
     """Lists and counts items."""
 
-    async def context_parts(self, scope: Scope, *, retired: bool = False) -> list[ContextPart]:
-        """Return the counts of the live items in a scope, or of the ``retired`` ones.
+    async def context_parts(
+        self, scope: Scope, *, retired: bool = False, page: NamePage | None = None
+    ) -> list[ContextPart]:
+        """Return the counts of the live items in a scope, or of the ``retired`` ones, of a ``page`` of contexts or all.
 
-        They are those that ``list_items`` would list. Ordered by context, domain and label. This reads all of them.
+        They are those that ``list_items`` would list. Ordered by context, domain and label. An engine may read all of
+        them.
         """
         ...
 
-    async def speaker_parts(self, scope: Scope) -> list[SpeakerPart]:
-        """Return the counts of the live items in a scope that have a user or a speaker, in no order.
+    async def speaker_parts(self, scope: Scope, page: SpeakerPage | None = None) -> list[SpeakerPart]:
+        """Return the counts of the live items in a scope that have a user or a speaker, of a page of users or all.
 
-        They are those that ``list_items`` would list. This reads all of them.
+        They are those that ``list_items`` would list, in no order. An engine may read all of them.
         """
         ...
 
@@ -107,6 +158,10 @@ class ItemListing(Protocol):
 
         ``among``: only these uids. ``live``: no retired ones.
         """
+        ...
+
+    async def passing_estimate(self, tenant: str, condition: ItemCondition) -> PassingEstimate | None:
+        """Return about how many items pass, by a sample of them; None if the engine has no sample at hand."""
         ...
 
     async def list_items(self, query: ListingQuery, limit: int) -> list[Node]:

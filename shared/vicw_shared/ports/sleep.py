@@ -94,6 +94,10 @@ class SleepLog(Protocol):
         """Store a task's run, replacing its previous one."""
         ...
 
+    async def drop_job_run(self, task: str) -> None:
+        """Remove what is recorded of a task, if anything is."""
+        ...
+
     async def job_runs(self) -> list[JobRun]:
         """Return the last run of each task, by task name."""
         ...

@@ -18,6 +18,16 @@ _EXAMPLE: JsonDict = {
     "query": "Where do my parents live?",
     "viewer": {"user": "ana"},
 }
+_LISTED: JsonDict = {
+    "uid": "5f0c2f7e-3f0e-5f57-9d0d-0f6f1f0d4c11",
+    "context": "Family",
+    "useful": 3,
+    "wrong": 1,
+    "at": "2026-01-20T10:00:00Z",
+    "latest": [{"verdict": "wrong", "query": "Where do my parents live?", "at": "2026-01-20T10:00:00Z"}],
+}
+MAX_LISTED = 100
+"""Items of a page of what was said: each has VICW_MAX_FEEDBACK questions of VICW_MAX_FEEDBACK_CHARS."""
 
 
 class Verdict(StrEnum):
@@ -64,7 +74,7 @@ class FeedbackQuery(Message):
     context: Id | None = Field(None, description="Only items of this context")
     verdict: Verdict | None = Field(None, description="Only items of which this was said")
     after: Annotated[str, Field(max_length=200)] | None = Field(None, description="`next` of the page before")
-    limit: Annotated[int, Field(ge=1, le=1000)] = Field(100, description="Number of items")
+    limit: Annotated[int, Field(ge=1, le=MAX_LISTED)] = Field(50, description="Number of items")
 
 
 class ResultFeedback(Message):
@@ -86,6 +96,8 @@ class ListedFeedback(Feedback):
 
 class FeedbackPage(Message):
     """Items of which something was said, the latest first. ``next`` is the ``after`` of the next page."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"items": [_LISTED], "next": None}]})
 
     items: tuple[ListedFeedback, ...]
     next: str | None = Field(description="Where the next page begins; null: this is the last")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
@@ -62,6 +63,26 @@ class SleepUndo(Message):
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
     step: Id = Field(description="Its id, from `GET /sleep`")
+
+
+class RunnableJob(StrEnum):
+    """A job that can be started by hand."""
+
+    CONSOLIDATION = "consolidation"
+    DREAM = "dream"
+    RESOLVE = "resolve"
+
+
+class SleepRun(Message):
+    """A job to run now, over all tenants, as its schedule would."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"job": "consolidation"}]})
+
+    job: RunnableJob
+
+
+class SleepRunStarted(SleepRun):
+    """A job that begins within a minute; `GET /sleep` shows its run."""
 
 
 class Comparison(Message):

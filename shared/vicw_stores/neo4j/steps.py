@@ -93,6 +93,9 @@ class Neo4jSleepLog:
             lambda run: run(records.PUT_JOB_RUN, record=job_run_record(job_run.task), told=properties)
         )
 
+    async def drop_job_run(self, task: str) -> None:
+        await self._database.write(lambda run: run(records.DROP_JOB_RUN, record=job_run_record(task)))
+
     async def job_runs(self) -> list[JobRun]:
         rows = await self._database.read(records.JOB_RUNS)
         return [_job_run(row["told"]) for row in rows]

@@ -19,10 +19,13 @@ from vicw_shared.ports import (
     ItemRef,
     ItemView,
     ListingQuery,
+    NamePage,
     NameQuery,
     Neighbour,
     PassageTimes,
+    PassingEstimate,
     Scope,
+    SpeakerPage,
     SpeakerPart,
     Spread,
     TermFrequencies,
@@ -227,11 +230,18 @@ class Neo4jGraphStore(Neo4jScans):
     async def list_items(self, query: ListingQuery, limit: int) -> list[Node]:
         return await list_items(self._database.read, query, limit)
 
-    async def context_parts(self, scope: Scope, *, retired: bool = False) -> list[ContextPart]:
-        return await read_context_parts(self._database.wait, scope, retired=retired)
+    async def passing_estimate(self, tenant: str, condition: ItemCondition) -> PassingEstimate | None:
+        return None
 
-    async def speaker_parts(self, scope: Scope) -> list[SpeakerPart]:
-        return await read_speaker_parts(self._database.wait, scope)
+    async def context_parts(
+        self, scope: Scope, *, retired: bool = False, page: NamePage | None = None
+    ) -> list[ContextPart]:
+        parts = await read_context_parts(self._database.wait, scope, retired=retired)
+        return page.parts_of(parts) if page is not None else parts
+
+    async def speaker_parts(self, scope: Scope, page: SpeakerPage | None = None) -> list[SpeakerPart]:
+        parts = await read_speaker_parts(self._database.wait, scope)
+        return page.parts_of(parts) if page is not None else parts
 
     async def arrivals_by_day(self, scope: Scope, since: datetime) -> dict[date, int]:
         return await read_arrivals(self._database.wait, scope, since)

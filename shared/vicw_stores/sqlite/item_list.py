@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from itertools import batched
+from math import isqrt
 
 from vicw_core.filters.order import contexts_of, listing_place, range_order, single_context
 from vicw_shared.clock import MICROSECONDS, from_us, to_us
-from vicw_shared.model import Label, Node
+from vicw_shared.model import Node
 from vicw_shared.model.item_order import ItemOrder
 from vicw_shared.ports import NameMatch, Scope
 from vicw_shared.ports.item_filter import ItemCondition, edge_names
-from vicw_shared.ports.item_list import ContextPart, ListingPlace, ListingQuery, SpeakerPart
+from vicw_shared.ports.item_list import (
+    ListingPlace,
+    ListingQuery,
+    PassingEstimate,
+)
 from vicw_stores.conditions import listing_conditions
 from vicw_stores.sqlite.full_text import scope_clause
 from vicw_stores.sqlite.item_filter import KEYS, Clause, clause_of, term_clauses
+from vicw_stores.sqlite.item_totals import stored_at_least
 from vicw_stores.sqlite.names import KINDS
 from vicw_stores.sqlite.rows import columns_of, marks, node_of, pack, unpack
 
@@ -28,14 +35,6 @@ _KEY = {
 }
 _TIE = "ifnull(arrival, 0)"
 _DAY = 24 * 60 * 60 * MICROSECONDS
-_PROOFS = (
-    "CROSS JOIN edge e ON e.source = i.pk AND e.type = 'EVIDENCED_BY' "
-    "CROSS JOIN node k ON k.pk = e.target AND k.label = 'Chunk'"
-)
-_USER = (
-    "(SELECT min(t.name) FROM edge g CROSS JOIN node t ON t.pk = g.target WHERE g.source = i.pk "
-    "AND g.type = 'STATED_BY' AND (t.subtype = 'user' OR fold(t.subtype) = 'user'))"
-)
 
 
 def list_items(connection: sqlite3.Connection, query: ListingQuery, limit: int) -> list[Node]:
@@ -59,6 +58,8 @@ def _items(connection: sqlite3.Connection, query: ListingQuery, limit: int, live
     way = "DESC" if query.descending else "ASC"
     key = _KEY[query.order]
     found: list[Node] = []
+    if (few := _few(connection, query, limit, live)) is not None:
+        return _items_among(connection, query, limit, live, few)
     for behind, place, order in _behind(key, query.after, descending=query.descending):
         sql = (
             f"SELECT {columns_of('i')} FROM node i INDEXED BY {index} "  # noqa: S608
@@ -72,6 +73,40 @@ def _items(connection: sqlite3.Connection, query: ListingQuery, limit: int, live
         if len(found) == limit:
             break
     return found
+
+
+def _few(connection: sqlite3.Connection, query: ListingQuery, limit: int, live: int) -> Clause | None:
+    """Return a query for the few items (``node``) that something rare which the condition requires leaves; else None.
+
+    To look up so many at random must take less time than to go through an order until enough pass.
+    """
+    ways = list(_ways(query.scope.tenant, query.condition, live=bool(live)))
+    if not ways:
+        return None
+    most = isqrt(limit * stored_at_least(connection, query.scope.tenant) // _LOOK_UP)
+    counted = [(_count(connection, way, most + 1), way) for way in ways]
+    least = min(counted, key=lambda one: one[0])
+    return least[1] if least[0] <= most else None
+
+
+def _items_among(connection: sqlite3.Connection, query: ListingQuery, limit: int, live: int, few: Clause) -> list[Node]:
+    """Return the first items among a few, which are all looked up and sorted."""
+    chosen, of_chosen = few
+    scoped, scope_values = scope_clause(listing_conditions(query.scope, retired=query.retired))
+    wanted, wanted_values = clause_of(query.condition)
+    place = f"{_KEY[query.order]}, {_TIE}, i.uid"
+    behind, after = "1", tuple[object, ...]()
+    if query.after is not None:
+        behind = f"({place}) {'<' if query.descending else '>'} (?, ?, ?)"
+        after = (query.after.key, query.after.arrival, pack(query.after.uid))
+    order = ", ".join(f"{part} {'DESC' if query.descending else 'ASC'}" for part in (_KEY[query.order], _TIE, "i.uid"))
+    rows = connection.execute(
+        f"SELECT {columns_of('i')} FROM (SELECT DISTINCT node FROM ({chosen})) h "  # noqa: S608
+        f"CROSS JOIN node i ON i.pk = h.node WHERE {_ITEM} AND (i.retired_at IS NULL) = ? AND {behind} "
+        f"AND ({scoped}) AND ({wanted}) ORDER BY {order} LIMIT ?",
+        (*of_chosen, query.scope.tenant, live, *after, *scope_values, *wanted_values, limit),
+    )
+    return list(map(node_of, rows))
 
 
 def _behind(
@@ -93,7 +128,11 @@ def _behind(
     yield f"{key} {beyond} ?", (after.key,), order
 
 
+_LOOK_UP = 3
+"""How many times as long an item takes that is looked up, than one that is passed by in an order."""
 _BATCH = 500
+_PLACES = json.dumps([number * 0.6180339887498949 % 1 for number in range(1, 65)])
+"""Places in a file, spread evenly, in no step that numbers of items may have, too."""
 _ITEM = "i.content_hash IS NOT NULL AND i.label <> 'Chunk' AND i.tenant = ?"
 
 
@@ -136,6 +175,21 @@ def read_passing_items(
     return _uids(connection, sql, (tenant, *(contexts or ()), *values, limit))
 
 
+def read_passing_estimate(connection: sqlite3.Connection, tenant: str, condition: ItemCondition) -> PassingEstimate:
+    """Return about how many items pass, by some of the file's items that are the tenant's."""
+    wanted, values = clause_of(condition)
+    items = stored_at_least(connection, tenant)
+    (seen, passing) = connection.execute(
+        # The next item behind each of these places. Their keys follow their arrival, so these are of all times.
+        f"SELECT count(*), ifnull(sum({wanted}), 0) FROM json_each(?) p "  # noqa: S608
+        "CROSS JOIN (SELECT max(node) AS last FROM counted_item) m CROSS JOIN node i ON i.pk = "
+        "(SELECT min(c.node) FROM counted_item c WHERE c.node >= CAST(p.value * m.last AS INTEGER)) WHERE i.tenant = ?",
+        (*values, _PLACES, tenant),
+    ).fetchone()
+    share = passing / seen if seen else 0.0
+    return PassingEstimate(round(items * share), share)
+
+
 def _ways(tenant: str, condition: ItemCondition, *, live: bool) -> Iterator[Clause]:
     """Yield queries for keys (``node``) that all items which pass are among, each by something that is required.
 
@@ -160,68 +214,6 @@ def _count(connection: sqlite3.Connection, way: Clause, most: int) -> int:
 
 def _uids(connection: sqlite3.Connection, sql: str, values: Sequence[object]) -> list[str]:
     return [unpack(uid) for (uid,) in connection.execute(sql, values)]
-
-
-def read_context_parts(connection: sqlite3.Connection, scope: Scope, *, retired: bool) -> list[ContextPart]:
-    """Return the counts of the live items in a scope, or of the retired ones."""
-    if scope.contexts == ():
-        return []  # SQLite finds no way through an index to nothing
-    listed, values = _listed(scope, retired=retired)
-    proven, _ = _listed(scope, retired=retired, joined=_PROOFS)
-    told = KEYS["told"]
-    by = "i.context, i.domain, i.label"
-    items = connection.execute(
-        f"SELECT {by}, count(*), min({told}), max({told}) FROM {listed} GROUP BY {by} ORDER BY {by}",  # noqa: S608
-        values,
-    ).fetchall()
-    proofs = connection.execute(
-        f"SELECT {by}, count(*), sum(ifnull(length(k.text), 0)), sum(k.indexed) FROM {proven} GROUP BY {by}",  # noqa: S608
-        values,
-    )
-    found = {(context, domain, label): proof for context, domain, label, *proof in proofs}
-    return [
-        ContextPart(
-            context,
-            domain,
-            Label(label),
-            count,
-            from_us(first),
-            from_us(last),
-            *found.get((context, domain, label), (0, 0, 0)),
-        )
-        for context, domain, label, count, first, last in items
-    ]
-
-
-def read_speaker_parts(connection: sqlite3.Connection, scope: Scope) -> list[SpeakerPart]:
-    """Return the counts of the live items in a scope by user and speaker."""
-    if scope.contexts == ():
-        return []
-    listed, values = _listed(scope, retired=False)
-    rows = connection.execute(
-        # Materialized: else the user of an item is looked up wherever the row is used.
-        f"WITH said AS MATERIALIZED (SELECT {_USER} AS user, i.speaker, i.context, {KEYS['told']} AS told "  # noqa: S608
-        f"FROM {listed}) SELECT user, speaker, context, count(*), min(told), max(told) FROM said "
-        "WHERE user IS NOT NULL OR speaker IS NOT NULL GROUP BY user, speaker, context",
-        values,
-    )
-    return [
-        SpeakerPart(user, speaker, context, items, from_us(first), from_us(last))
-        for user, speaker, context, items, first, last in rows
-    ]
-
-
-def _listed(scope: Scope, *, retired: bool, joined: str = "") -> Clause:
-    """Return the items of a scope that are listed, live or retired, in the order in which they were stored.
-
-    That is nearly the order in which the file has them, so that each page of it is read once. ``joined`` to them is
-    what else is read.
-    """
-    scoped, values = scope_clause(listing_conditions(scope, retired=retired))
-    return (
-        f"node i INDEXED BY node_listed_arrival {joined} WHERE {_ITEM} AND (i.retired_at IS NULL) = ? AND ({scoped})",
-        (scope.tenant, int(not retired), *values),
-    )
 
 
 def read_arrivals(connection: sqlite3.Connection, scope: Scope, since: datetime) -> dict[date, int]:

@@ -368,6 +368,100 @@ MIGRATIONS: tuple[str, ...] = (
     ) STRICT;
     CREATE INDEX webhook_of_tenant ON webhook (tenant, id);
     """,
+    # 30: counts of items, kept by ``item_totals``: of each group of items, and of what each item counts for in them. An
+    # item may be noted several times: a trigger cannot ignore a conflict, for the statement that fires it decides.
+    """
+    CREATE TABLE context_total (
+        id INTEGER PRIMARY KEY,
+        tenant TEXT NOT NULL,
+        live INTEGER NOT NULL,
+        context TEXT NOT NULL,
+        domain TEXT NOT NULL,
+        label TEXT NOT NULL,
+        sensitivity TEXT NOT NULL,
+        portable INTEGER NOT NULL,
+        items INTEGER NOT NULL DEFAULT 0,
+        first INTEGER,
+        last INTEGER,
+        passages INTEGER NOT NULL DEFAULT 0,
+        chars INTEGER NOT NULL DEFAULT 0,
+        indexed INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    CREATE UNIQUE INDEX context_total_group ON context_total
+        (tenant, live, context, domain, label, sensitivity, portable);
+    CREATE TABLE speaker_total (
+        id INTEGER PRIMARY KEY,
+        tenant TEXT NOT NULL,
+        user TEXT,
+        speaker TEXT,
+        context TEXT NOT NULL,
+        sensitivity TEXT NOT NULL,
+        portable INTEGER NOT NULL,
+        items INTEGER NOT NULL DEFAULT 0,
+        first INTEGER,
+        last INTEGER
+    ) STRICT;
+    CREATE INDEX speaker_total_group ON speaker_total (tenant, user, speaker, context, sensitivity, portable);
+    CREATE TABLE counted_item (
+        node INTEGER PRIMARY KEY,
+        live INTEGER NOT NULL,
+        context_total INTEGER NOT NULL,
+        speaker_total INTEGER,
+        told INTEGER NOT NULL,
+        expires_at INTEGER,
+        passages INTEGER NOT NULL,
+        chars INTEGER NOT NULL,
+        indexed INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX counted_item_in ON counted_item (context_total, told);
+    CREATE INDEX counted_item_of ON counted_item (speaker_total, told) WHERE speaker_total IS NOT NULL;
+    CREATE INDEX counted_item_expires ON counted_item (live, expires_at) WHERE expires_at IS NOT NULL;
+    CREATE TABLE uncounted_item (node INTEGER NOT NULL) STRICT;
+    CREATE TRIGGER count_insert AFTER INSERT ON node WHEN new.content_hash IS NOT NULL AND new.label <> 'Chunk' BEGIN
+        INSERT INTO uncounted_item VALUES (new.pk);
+    END;
+    CREATE TRIGGER count_delete AFTER DELETE ON node WHEN old.content_hash IS NOT NULL AND old.label <> 'Chunk' BEGIN
+        INSERT INTO uncounted_item VALUES (old.pk);
+    END;
+    CREATE TRIGGER count_update AFTER UPDATE OF label, context, domain, content_hash, retired_at, sensitivity, portable,
+        speaker, timestamp, created_at, expires_at ON node
+    WHEN (old.content_hash IS NOT NULL OR new.content_hash IS NOT NULL)
+        AND (old.label, old.context, old.domain, old.content_hash IS NULL, old.retired_at IS NULL, old.sensitivity,
+            old.portable, old.speaker, old.timestamp, old.created_at, old.expires_at)
+        IS NOT (new.label, new.context, new.domain, new.content_hash IS NULL, new.retired_at IS NULL, new.sensitivity,
+            new.portable, new.speaker, new.timestamp, new.created_at, new.expires_at) BEGIN
+        INSERT INTO uncounted_item VALUES (new.pk);
+    END;
+    CREATE TRIGGER count_passage AFTER UPDATE OF label, text ON node
+    WHEN (old.label = 'Chunk' OR new.label = 'Chunk') AND (old.label, old.text) IS NOT (new.label, new.text) BEGIN
+        INSERT INTO uncounted_item
+            SELECT e.source FROM edge e WHERE e.target = new.pk AND e.type = 'EVIDENCED_BY';
+    END;
+    CREATE TRIGGER count_indexed AFTER UPDATE OF indexed ON node
+    WHEN new.label = 'Chunk' AND old.indexed <> new.indexed BEGIN
+        UPDATE context_total SET indexed = indexed + (new.indexed - old.indexed) * c.times FROM (
+            SELECT c.context_total AS id, count(*) AS times FROM edge e CROSS JOIN counted_item c ON c.node = e.source
+            WHERE e.target = new.pk AND e.type = 'EVIDENCED_BY' GROUP BY 1) c WHERE c.id = context_total.id;
+        UPDATE counted_item SET indexed = indexed + new.indexed - old.indexed
+            WHERE node IN (SELECT e.source FROM edge e WHERE e.target = new.pk AND e.type = 'EVIDENCED_BY');
+    END;
+    CREATE TRIGGER count_user AFTER UPDATE OF name, subtype ON node
+    WHEN new.label <> 'Chunk' AND (old.name, old.subtype) IS NOT (new.name, new.subtype) BEGIN
+        INSERT INTO uncounted_item
+            SELECT e.source FROM edge e WHERE e.target = new.pk AND e.type = 'STATED_BY';
+    END;
+    CREATE TRIGGER count_edge_insert AFTER INSERT ON edge WHEN new.type IN ('EVIDENCED_BY', 'STATED_BY') BEGIN
+        INSERT INTO uncounted_item VALUES (new.source);
+    END;
+    CREATE TRIGGER count_edge_delete AFTER DELETE ON edge WHEN old.type IN ('EVIDENCED_BY', 'STATED_BY') BEGIN
+        INSERT INTO uncounted_item VALUES (old.source);
+    END;
+    CREATE TRIGGER count_edge_update AFTER UPDATE OF type, source, target ON edge
+    WHEN (old.type, old.source, old.target) IS NOT (new.type, new.source, new.target) BEGIN
+        INSERT INTO uncounted_item VALUES (old.source), (new.source);
+    END;
+    INSERT INTO uncounted_item SELECT pk FROM node WHERE content_hash IS NOT NULL AND label <> 'Chunk';
+    """,
 )
 
 

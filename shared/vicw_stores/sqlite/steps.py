@@ -24,6 +24,7 @@ _WITH_ARRIVALS = (
 )
 _RECORD_ARRIVALS = "UPDATE counter SET slept = max(slept, ?) WHERE tenant = ? AND context = ? AND flow = ''"
 _PUT_RUN = "INSERT OR REPLACE INTO meta VALUES ('round:' || ?, ?)"
+_DROP_RUN = "DELETE FROM meta WHERE key = 'round:' || ?"
 _RUNS = "SELECT substr(key, 7), value FROM meta WHERE key GLOB 'round:*' ORDER BY key"
 
 
@@ -80,6 +81,9 @@ class SqliteSleepLog:
         times = [to_us(job_run.began), to_us(job_run.at)]
         run_json = json.dumps([*times, job_run.slices, job_run.over, job_run.error, dict(job_run.found)])
         await self._write(lambda c: c.execute(_PUT_RUN, (job_run.task, run_json)))
+
+    async def drop_job_run(self, task: str) -> None:
+        await self._write(lambda c: c.execute(_DROP_RUN, (task,)))
 
     async def job_runs(self) -> list[JobRun]:
         rows = await self._database.read(lambda c: c.execute(_RUNS).fetchall())

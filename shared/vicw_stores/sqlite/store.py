@@ -18,10 +18,13 @@ from vicw_shared.ports import (
     ItemRef,
     ItemView,
     ListingQuery,
+    NamePage,
     NameQuery,
     Neighbour,
     PassageTimes,
+    PassingEstimate,
     Scope,
+    SpeakerPage,
     SpeakerPart,
     Spread,
     TermFrequencies,
@@ -41,10 +44,10 @@ from vicw_stores.sqlite.hop import read_weighted_neighbours
 from vicw_stores.sqlite.item_list import (
     list_items,
     read_arrivals,
-    read_context_parts,
+    read_passing_estimate,
     read_passing_items,
-    read_speaker_parts,
 )
+from vicw_stores.sqlite.item_totals import count_changed, read_context_parts, read_speaker_parts
 from vicw_stores.sqlite.items import (
     read_by_text_key,
     read_expired,
@@ -99,17 +102,24 @@ class SqliteGraphStore(SqliteScans):
         self._domains = Domains()
         cache = ReadCache(0 if beside else cached_nodes)
 
+        def commit(connection: sqlite3.Connection) -> None:
+            count_changed(connection)
+            cache.commit(connection)
+
         def prepare(connection: sqlite3.Connection) -> None:
             (is_new,) = connection.execute("SELECT count(*) = 0 FROM sqlite_schema").fetchone()
             (require_current if beside else migrate)(connection)
             if is_new:
                 record_current(connection)
             cache.watch(connection)
+            if not beside:  # what a migration has left to count
+                connection.execute("BEGIN IMMEDIATE")
+                commit(connection)
 
         database = SqliteDatabase(data_dir.path / GRAPH, prepare, mapped_mb=mapped_mb)
         super().__init__(database)
         self._cache = cache
-        self._write = write = Writer(database, cache.commit)
+        self._write = write = Writer(database, commit)
         self.record = SqliteRecord(database, write)
         self.outbox = SqliteOutbox(database, write)
         self.pending_extractions = SqlitePendingExtractions(database, write)
@@ -231,11 +241,16 @@ class SqliteGraphStore(SqliteScans):
     async def list_items(self, query: ListingQuery, limit: int) -> list[Node]:
         return await self._database.read(lambda c: list_items(c, query, limit))
 
-    async def context_parts(self, scope: Scope, *, retired: bool = False) -> list[ContextPart]:
-        return await self._database.read(lambda c: read_context_parts(c, scope, retired=retired))
+    async def passing_estimate(self, tenant: str, condition: ItemCondition) -> PassingEstimate | None:
+        return await self._database.read(lambda c: read_passing_estimate(c, tenant, condition))
 
-    async def speaker_parts(self, scope: Scope) -> list[SpeakerPart]:
-        return await self._database.read(lambda c: read_speaker_parts(c, scope))
+    async def context_parts(
+        self, scope: Scope, *, retired: bool = False, page: NamePage | None = None
+    ) -> list[ContextPart]:
+        return await self._database.read(lambda c: read_context_parts(c, scope, retired=retired, page=page))
+
+    async def speaker_parts(self, scope: Scope, page: SpeakerPage | None = None) -> list[SpeakerPart]:
+        return await self._database.read(lambda c: read_speaker_parts(c, scope, page))
 
     async def arrivals_by_day(self, scope: Scope, since: datetime) -> dict[date, int]:
         return await self._database.read(lambda c: read_arrivals(c, scope, since))

@@ -29,6 +29,7 @@ from vicw_ingest.erasure.fingerprints import FingerprintFinder, Fingerprints, ne
 from vicw_ingest.erasure.record import batch_record, fingerprints_of, sealed_note
 from vicw_ingest.erasure.residue_scan import Residue, scan_store
 from vicw_ingest.erasure.selection import ErasureSelection, choose_context, choose_items, choose_person, choose_tenant
+from vicw_runtime.upkeep.drift import drift_task, is_drift, record_drift
 from vicw_shared.errors import MissingRecordError, StateConflictError
 from vicw_shared.model import Label
 from vicw_shared.ports import (
@@ -316,7 +317,10 @@ async def test_erasing_a_context_keeps_the_other_contexts(side: Side) -> None:
 async def test_erasing_a_tenant_keeps_the_other_tenants(side: Side) -> None:
     await ingest(side, {"context": "c", "items": [turn(0, _SECRET)]}, "t", "k")
     await ingest(side, {"context": "c", "items": [turn(0, "Ben left.")]}, "u", "k")
+    await record_drift(side.graph.log, {"stale": 2}, {"t": {"stale": 1}, "u": {"stale": 1}})
     await erase(side, await choose_tenant(side.graph, "t"))
+    drifts = {run.task for run in await side.graph.log.job_runs() if is_drift(run)}
+    assert drifts == {drift_task(None), drift_task("u")}, "nor does a number of differences stay"
     assert {node.tenant for node in (await side.nodes()).values()} == {"u"}
     assert await side.graph.record.receipt("u", "key:k") is not None
     assert await side.graph.record.receipt("t", "key:k") is None

@@ -19,7 +19,7 @@ from vicw_core.filters.predicate import ItemFields, accepts
 from vicw_retrieval.access.scope import may_see
 from vicw_shared.model import Edge, Label, Node, Sensitivity
 from vicw_shared.model.item_order import ItemOrder
-from vicw_shared.ports import Audience, ContextPart, ListingQuery, Scope, SpeakerPart
+from vicw_shared.ports import Audience, ContextPart, ListingQuery, NamePage, Scope, SpeakerPage, SpeakerPart
 from vicw_shared.settings import LimitSettings
 from vicw_shared.text import fold_case
 from vicw_shared.uids import make_uid
@@ -289,6 +289,21 @@ async def test_speakers_are_counted_by_what_is_listed(graph: Graph, seed: int) -
         expected = {SpeakerPart(*key, len(times), min(times), max(times)) for key, times in told.items()}
         found = await graph.speaker_parts(scope)
         assert (set(found), len(found)) == (expected, len(expected))
+
+
+async def test_pages_of_counts_are_those_of_all(graph: Graph) -> None:
+    population = Population(random.Random(3), 60)
+    await put(graph, population.nodes, population.edges)
+    for scope in (Scope(tenant="t", now=NOW), *(scopes(population.draw, population) for _ in range(3))):
+        contexts, speakers = await graph.context_parts(scope), await graph.speaker_parts(scope)
+        for prefix in ("", "c", "d%", "u", "A"):
+            named, said = NamePage(prefix=prefix, limit=2), SpeakerPage(prefix=prefix, limit=2)
+            for _ in range(4):
+                parts, spoken = await graph.context_parts(scope, page=named), await graph.speaker_parts(scope, said)
+                assert parts == named.parts_of(contexts)
+                assert sorted(map(str, spoken)) == sorted(map(str, said.parts_of(speakers)))
+                named = replace(named, after=parts[-1].context if parts else named.after)
+                said = replace(said, after=max((part.key for part in spoken), default=said.after))
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -38,14 +38,14 @@ WEBHOOKS = {"GET /webhooks", "POST /webhooks", "DELETE /webhooks/{webhook}"}
 WEBHOOKS |= {"GET /webhooks/{webhook}/dead"}
 WEBHOOKS |= {f"POST /webhooks/{{webhook}}/{change}" for change in ("replay", "secret")}
 KEYS = {"GET /keys", "POST /keys", "DELETE /keys/{key}"}
-SLEEP, UNDO, CHECK = "GET /sleep", "POST /sleep/undo", "GET /check"
+SLEEP, UNDO, RUN, CHECK = "GET /sleep", "POST /sleep/undo", "POST /sleep/run", "GET /check"
 READY, METRICS = "GET /readyz", "GET /metrics"
 PROBES = ("GET /healthz", READY, METRICS)
 HOOKS = {"POST /hooks/claude-code", "POST /hooks/codex"}
 SESSION = "POST /hooks/session"
 MCP = "POST /mcp"
 """The door of agents, which no OpenAPI tells of."""
-OPERATORS = {METRICS, SLEEP, UNDO, CHECK, *KEYS, *WEBHOOKS}
+OPERATORS = {METRICS, SLEEP, UNDO, RUN, CHECK, *KEYS, *WEBHOOKS}
 OPERATORS |= {f"POST /admin/{operation.name}" for operation in OPERATIONS}
 """What needs the right ``admin``, which these tenants' keys do not have."""
 ERASURE = {"POST /forget", "GET /forget/{erasure}", "GET /audit"}

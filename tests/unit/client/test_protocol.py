@@ -272,6 +272,7 @@ def test_feedback_and_the_sleep_cycle_have_their_paths(call: Call) -> None:
         "/feedback?": {"items": [], "next": None},
         "/sleep": {"jobs": [], "steps": [step], "next": None},
         "/sleep/undo": step,
+        "/sleep/run": {"job": "dream"},
         "/check": {"compared": None, "drift": None, "rebuilding": None, "passages_waiting": 2},
     }
 
@@ -283,17 +284,20 @@ def test_feedback_and_the_sleep_cycle_have_their_paths(call: Call) -> None:
     assert call(handler, "feedback", item="u", verdict="wrong", query="Where?").wrong == 1
     assert call(handler, "sleep", task="dream", limit=3, after=None).steps[0].outcome == "undone"
     assert call(handler, "undo", "s").id == "s"
+    assert call(handler, "run_job", "dream").job == "dream"
     assert call(handler, "check").passages_waiting == 2
     assert [(method, query) for method, query, _ in seen] == [
         ("GET", "verdict=wrong"),
         ("POST", ""),
         ("GET", "task=dream&limit=3"),
         ("POST", ""),
+        ("POST", ""),
         ("GET", ""),
     ]
     assert [json.loads(body) for _, _, body in seen if body] == [
         {"item": "u", "verdict": "wrong", "query": "Where?"},
         {"step": "s"},
+        {"job": "dream"},
     ]
     with pytest.raises(BadRequestError, match="verdict"):
         call(handler, "feedback", item="u", verdict="fine", query="Where?")

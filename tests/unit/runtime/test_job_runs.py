@@ -35,6 +35,9 @@ class FakeJobRuns:
             raise UnavailableError("graph", "away")
         self.made.append(job_run)
 
+    async def drop_job_run(self, task: str) -> None:
+        raise NotImplementedError
+
     async def job_runs(self) -> list[JobRun]:
         if self.away:
             raise UnavailableError("graph", "away")

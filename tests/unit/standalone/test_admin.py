@@ -105,6 +105,40 @@ async def test_admin_undo_restores_a_consolidation_step_once(store: Path) -> Non
             assert (await http.post("/admin/sleep/undo", json={})).status_code == 422
 
 
+async def test_a_key_runs_the_sleep_cycle_for_its_own_tenant_alone(store: Path) -> None:
+    async with open_memory(store) as memory:
+        await fill_with_turns(memory)
+        operator, of_operator = mint(memory.tenant, (Right.ADMIN,), now(), "")
+        reader, of_reader = mint(memory.tenant, (Right.ADMIN, Right.RETRIEVE), now(), "")
+        stranger, of_stranger = mint("another", (Right.ADMIN, Right.RETRIEVE), now(), "")
+        for key in (operator, reader, stranger):
+            await memory.standalone.keys.add(key)
+
+        async with client(memory, "0.0.0.0") as http:
+
+            async def of(token: str, operation: str, **request: Any) -> tuple[int, list[Any]]:
+                headers = {"Authorization": f"Bearer {token}"}
+                answer = await http.post(f"/admin/sleep/{operation}", json=request, headers=headers)
+                lines = [json.loads(line) for line in filter(None, answer.text.splitlines())]
+                return answer.status_code, [line[key] for line in lines for key in ("item", "result") if key in line]
+
+            for operation in ("consolidate", "dream", "resolve", "log"):
+                assert (await of(of_operator, operation))[0] == 403, "it shows what is stored"
+                assert (await of(of_stranger, operation, tenant=memory.tenant))[0] == 403
+            _, (nothing,) = await of(of_stranger, "consolidate", hours=0)
+            assert (nothing["flows"], nothing["macros"]) == (0, 0)
+            _, (undreamt,) = await of(of_stranger, "dream", hours=0, dry_run=True)
+            assert undreamt["items"] == 0
+            _, (unresolved,) = await of(of_stranger, "resolve", dry_run=True)
+            assert unresolved["names"] == 0
+            status, (*batches, done) = await of(of_reader, "consolidate", hours=0)
+            assert (status, done["macros"], {batch["context"] for batch in batches}) == (200, 3, {"ctx"})
+            assert (await of(of_reader, "dream", hours=0, dry_run=True))[1][-1]["items"] > 0
+            assert (await of(of_reader, "resolve", dry_run=True))[1][-1]["names"] > 0
+            assert len((await of(of_reader, "log", task="consolidate"))[1]) == 4
+            assert (await of(of_stranger, "log"))[1] == [{"steps": 0}]
+
+
 async def test_a_wrong_method_is_answered_with_the_allowed_ones(changeable: Memory) -> None:
     async with client(changeable) as http:
         refused = await http.put("/admin/reindex")

@@ -141,7 +141,9 @@ def test_a_named_server_is_used_with_the_key_of_the_environment(
     with serve_store(filled) as served:
         url = served.standalone.data_dir.read_address(filled)
         assert url is not None
-        assert command(tmp_path / "none", "sleep", "reconcile", "--url", url).exit_code == 0
+        for words in ("reconcile", "consolidate --dry-run", "dream --dry-run", "resolve --dry-run", "log"):
+            done = command(tmp_path / "none", "sleep", *words.split(), "--url", url)
+            assert done.exit_code == 0, done.output
         monkeypatch.setenv("VICW_API_KEY", "wrong")
         refused = command(tmp_path / "none", "sleep", "reconcile", "--url", url)
         assert (refused.exit_code, f"The server at {url} refuses" in refused.stderr) == (1, True)

@@ -66,6 +66,7 @@ OPERATION_IDS = {
     "POST /hooks/session": "hook_session",
     "GET /sleep": "get_sleep",
     "POST /sleep/undo": "undo_sleep_step",
+    "POST /sleep/run": "run_sleep_job",
     "GET /check": "get_check",
     "GET /healthz": "healthz",
     "GET /readyz": "readyz",

@@ -14,10 +14,11 @@ import pytest
 
 from support.stores.memory import Memory, open_memory
 from unit.standalone.test_sleep_command import fill_with_turns
+from vicw_runtime.schedule.jobs import ScheduledJob, schedules
 from vicw_shared.clock import now
 from vicw_shared.model.keys import Right, mint
 from vicw_shared.ports import Outcome, Steps
-from vicw_shared.settings import ConsolidationSettings, ServerSettings, SleepSettings
+from vicw_shared.settings import ConsolidationSettings, DreamSettings, ServerSettings, SleepSettings
 from vicw_sleep.consolidation.job import consolidation_of, rules_of
 from vicw_sleep.reconcile.job import compare
 from vicw_standalone.app import create_standalone_app
@@ -100,6 +101,24 @@ async def test_a_step_is_undone_once_and_the_record_of_changes_has_it(memory: Me
         assert (late.status_code, "grace period is over" in late.json()["detail"]) == (404, True)
 
 
+async def test_a_job_that_is_asked_for_is_due_once_whatever_its_schedule(memory: Memory) -> None:
+    standalone = memory.standalone
+    settings = standalone.settings = replace(standalone.settings, dream=DreamSettings(schedule="never"))
+    standalone.schedules = schedules(settings, now())
+    async with client(memory) as http:
+        for _ in range(2):
+            started = await http.post("/sleep/run", json={"job": "dream"})
+            assert (started.status_code, started.json()) == (202, {"job": "dream"})
+        due = {job: [schedule.due(now()), schedule.due(now())] for job, schedule in standalone.schedules.items()}
+        assert due.pop(ScheduledJob.DREAM) == [True, False]
+        assert not any(map(any, due.values()))
+        for wrong in ({}, {"job": "eviction"}, {"job": "dream", "tenant": "t"}):
+            assert (await http.post("/sleep/run", json=wrong)).status_code == 422, wrong
+        standalone.settings = replace(standalone.settings, sleep=SleepSettings(paused=True))
+        refused = await http.post("/sleep/run", json={"job": "dream"})
+        assert (refused.status_code, "VICW_SLEEP_PAUSED" in refused.json()["detail"]) == (409, True)
+
+
 async def test_an_operators_key_sees_its_tenants_steps_and_nothing_that_is_stored(memory: Memory) -> None:
     tokens: dict[str, str] = {}
     tenant = memory.tenant
@@ -117,6 +136,9 @@ async def test_an_operators_key_sees_its_tenants_steps_and_nothing_that_is_store
         for path in ("/sleep", "/check"):
             assert (await http.get(path)).status_code == 401
             assert (await http.get(path, headers=headers["user"])).status_code == 403
+        for name, status in (("user", 403), ("operator", 202)):
+            run = await http.post("/sleep/run", json={"job": "resolve"}, headers=headers[name])
+            assert run.status_code == status
         for name, status in (("user", 403), ("stranger", 404)):
             refused = await http.post("/sleep/undo", json={"step": step.id}, headers=headers[name])
             assert refused.status_code == status

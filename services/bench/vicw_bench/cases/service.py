@@ -24,7 +24,7 @@ _OF_RETRIEVAL = frozenset(
     "check contexts events feedback graph hooks items mcp people retrieve sleep stats users webhooks".split()
 )
 """First parts of the paths that the retrieval service has, where services are separate."""
-_CHANGES = frozenset({"/items/retract", "/sleep/undo"})
+_CHANGES = frozenset({"/items/retract", "/sleep/undo", "/sleep/run"})
 """Paths below these that ingest has all the same."""
 
 

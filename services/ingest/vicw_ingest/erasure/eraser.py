@@ -39,6 +39,7 @@ from vicw_ingest.erasure.remaining_references import drop_dangling_edges, drop_p
 from vicw_ingest.erasure.selection import ErasureSelection
 from vicw_ingest.erasure.transaction import ErasureTransaction
 from vicw_runtime.indexes import Indexes
+from vicw_runtime.upkeep.drift import drift_task
 from vicw_shared.clock import now
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.model.webhooks import Webhook
@@ -143,6 +144,8 @@ class Eraser:
             flows = merged_list(notes, FLOWS)
             await self._drop_steps(first.tenant, erased, flows, done, lambda text: bool(finder.find(text.encode())))
         await self._clear_webhooks(first)
+        if first.body.get(ALL):
+            await self.graph.log.drop_job_run(drift_task(first.tenant))
         if await self._is_pending(erasure):
             await self._seal(notes)
         await self.graph.erasures.count_erasure()

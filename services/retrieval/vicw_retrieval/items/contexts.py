@@ -9,7 +9,7 @@ from itertools import groupby
 from vicw_core.page_cursor import fingerprint_of, read_cursor, write_cursor
 from vicw_retrieval.items.service import viewer_scope
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_shared.ports import ContextPart
+from vicw_shared.ports import ContextPart, NamePage
 from vicw_shared.wire.items import ContextPage, ContextsQuery, ContextSummary
 
 
@@ -20,13 +20,9 @@ async def list_contexts(query: ContextsQuery, tenant: str, ports: RetrievalPorts
     """
     fingerprint = fingerprint_of(tenant, "contexts", query.model_dump(mode="json"), {"after", "limit"})
     after = str(read_cursor(query.after, fingerprint, 1, "after")[0]) if query.after is not None else None
-    parts = await ports.graph.context_parts(await viewer_scope(query, tenant, ports, None))
-    chosen = [
-        part
-        for part in parts
-        if part.context.startswith(query.prefix or "") and (after is None or part.context > after)
-    ]
-    found = [_summary(name, list(group)) for name, group in groupby(chosen, key=lambda part: part.context)]
+    wanted = NamePage(prefix=query.prefix or "", after=after, limit=query.limit + 1)
+    parts = await ports.graph.context_parts(await viewer_scope(query, tenant, ports, None), page=wanted)
+    found = [_summary(name, list(group)) for name, group in groupby(parts, key=lambda part: part.context)]
     page = found[: query.limit]
     following = write_cursor((page[-1].context,), fingerprint) if len(found) > len(page) else None
     return ContextPage(contexts=tuple(page), next=following)

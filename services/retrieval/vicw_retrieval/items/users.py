@@ -8,7 +8,7 @@ from itertools import groupby
 from vicw_core.page_cursor import fingerprint_of, read_cursor, write_cursor
 from vicw_retrieval.items.service import viewer_scope
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_shared.ports import SpeakerPart
+from vicw_shared.ports import SpeakerPage, SpeakerPart
 from vicw_shared.wire.people import UserPage, UsersQuery, UserSummary
 
 
@@ -19,17 +19,16 @@ async def list_users(query: UsersQuery, tenant: str, ports: RetrievalPorts) -> U
     """
     fingerprint = fingerprint_of(tenant, "users", query.model_dump(mode="json"), {"after", "limit"})
     after = _place(query.after, fingerprint) if query.after is not None else None
-    parts = await ports.graph.speaker_parts(await viewer_scope(query, tenant, ports, query.context))
-    chosen = [part for part in sorted(parts, key=_key) if _key(part)[1].startswith(query.prefix or "")]
-    found = [(key, list(group)) for key, group in groupby(chosen, key=_key) if after is None or key > after]
+    wanted = SpeakerPage(prefix=query.prefix or "", after=after, limit=query.limit + 1)
+    parts = await ports.graph.speaker_parts(await viewer_scope(query, tenant, ports, query.context), wanted)
+    found = [(key, list(group)) for key, group in groupby(sorted(parts, key=_key), key=_key)]
     page = found[: query.limit]
     following = write_cursor(page[-1][0], fingerprint) if len(found) > len(page) else None
     return UserPage(users=tuple(_summary(group) for _, group in page), next=following)
 
 
 def _key(part: SpeakerPart) -> tuple[bool, str]:
-    """Return what a user is ordered by: those with an id first."""
-    return (part.user is None, part.user if part.user is not None else part.speaker or "")
+    return part.key
 
 
 def _place(cursor: str, fingerprint: str) -> tuple[bool, str]:

@@ -19,10 +19,11 @@ from vicw_retrieval.ports import RetrievalPorts
 from vicw_shared.ports import GraphStore, Scope, VectorHit, VectorQuery, VectorStore
 from vicw_shared.ports.item_filter import AllOf, ItemCondition, OneOf
 
-_WIDER, _SPARE = 10, 1.5
+_WIDER, _SPARE = 10, 1.2
 """How much more is read at most at a time, and than the share that has passed so far calls for."""
 _FIRST = 3
-"""How many times as much is read first: what more than a few thousand items pass, often a large share of all does."""
+"""How many times as much is read first, if the share is not known: what more than a few thousand items pass, often a
+large share of all does."""
 MOST = 10_000
 """Hits of one search, and uids in one, at most: a server accepts no more."""
 _NO_LIMIT = 2**53
@@ -34,10 +35,17 @@ async def filtered(scope: Scope, ports: RetrievalPorts) -> tuple[Scope, Retrieva
     Raises the graph's errors.
     """
     most = ports.settings.filter_items
+    estimate = await ports.graph.passing_estimate(scope.tenant, _inside(scope))
+    if estimate is not None and estimate.items > most:  # to name that many takes longer than to check each hit
+        return _checked(scope, ports, _SPARE / estimate.share)
     passing = await ports.graph.passing_items(scope.tenant, _inside(scope), most + 1, live=_is_live(scope))
     if len(passing) <= most:
         return replace(scope, items=tuple(passing)), ports
-    vectors = cast("VectorStore", _CheckedVectors(ports.vectors, ports.graph))
+    return _checked(scope, ports, _FIRST)
+
+
+def _checked(scope: Scope, ports: RetrievalPorts, first: float) -> tuple[Scope, RetrievalPorts]:
+    vectors = cast("VectorStore", _CheckedVectors(ports.vectors, ports.graph, min(first, _WIDER)))
     return scope, replace(ports, vectors=vectors)
 
 
@@ -55,9 +63,11 @@ def _is_live(scope: Scope) -> bool:
 class _CheckedVectors:
     """Vectors whose searches return hits of items that pass the condition of their scope; all else is unchanged."""
 
-    def __init__(self, vectors: VectorStore, graph: GraphStore) -> None:
+    def __init__(self, vectors: VectorStore, graph: GraphStore, first: float) -> None:
+        """``first``: how many times as many hits as are wanted are read first."""
         self._vectors = vectors
         self._graph = graph
+        self._first = first
         self._items: dict[str, str] = {}
 
     def __getattr__(self, operation: str) -> Any:
@@ -66,7 +76,7 @@ class _CheckedVectors:
     async def search(self, query: VectorQuery) -> list[VectorHit]:
         if query.scope.condition is None:
             return await self._vectors.search(query)
-        read = _FIRST * query.limit
+        read = math.ceil(self._first * query.limit)
         while read <= MOST:
             hits = await self._vectors.search(replace(query, limit=read))
             passing = await self._passing(query.scope, hits)

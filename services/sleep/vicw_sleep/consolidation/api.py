@@ -11,7 +11,7 @@ from vicw_core.consolidation.consolidate import ConsolidatedBatch
 from vicw_runtime.operations import Memory, Operation, Report
 from vicw_shared.clock import now
 from vicw_shared.ports import Flow
-from vicw_shared.wire.base import Message, StrictBool, StrictInt
+from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt
 from vicw_sleep.consolidation.job import consolidation_of, rules_of
 
 Hours = Annotated[float, Field(strict=True, ge=0, le=100_000)]
@@ -21,6 +21,7 @@ Limit = Annotated[int, Field(strict=True, ge=1)]
 class ConsolidateRequest(Message):
     """Replace several old Events of a flow by one Macro-Event, where its summary loses nothing."""
 
+    tenant: Id | None = Field(None, description="Only this tenant; null: all")
     dry_run: StrictBool = Field(False, description="Only report what would be consolidated, and what would not")
     hours: Hours | None = Field(None, description="Only Events older than this; null: VICW_CONSOLIDATE_HOURS")
     limit: Limit | None = Field(None, description="Maximum number of Macro-Events to create; null: all")
@@ -60,7 +61,12 @@ async def run(memory: Memory, request: ConsolidateRequest, report: Report[Judged
         report.item(JudgedBatch(context=flow.context, flow=flow.flow_id, events=events, name=name, reason=reason))
 
     done = await replace(consolidation_of(memory), on_batch=judged).run(
-        rules_of(settings), now=now(), dry=request.dry_run, max_batches=request.limit, again=request.again
+        rules_of(settings),
+        now=now(),
+        dry=request.dry_run,
+        max_batches=request.limit,
+        again=request.again,
+        tenant=request.tenant,
     )
     return ConsolidateResult(
         hours=settings.hours,
@@ -80,5 +86,5 @@ CONSOLIDATE = Operation(
     result=ConsolidateResult,
     item=JudgedBatch,
     run=run,
-    owner_only=True,
+    of_tenant=True,
 )

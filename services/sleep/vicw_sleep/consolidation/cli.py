@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vicw_runtime.console import harmless, out
-from vicw_runtime.operations.command import DataDirOption, Place, PlatformOption, run_command
+from vicw_runtime.operations.command import (
+    DataDirOption,
+    Place,
+    PlatformOption,
+    ServerOption,
+    TenantOption,
+    run_command,
+)
 from vicw_shared.text import counted
 
 if TYPE_CHECKING:
@@ -37,8 +44,10 @@ def consolidate(
         bool, typer.Option("--again", help="Also try batches that were refused or undone before.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the last line.")] = False,
+    tenant: TenantOption = None,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
+    url: ServerOption = None,
 ) -> None:
     """Replace several old Events of a flow by one Macro-Event, where its summary loses nothing.
 
@@ -51,8 +60,8 @@ def consolidate(
         if not quiet:
             out.print(harmless(_line(batch)), markup=False, highlight=False)
 
-    request = ConsolidateRequest(dry_run=dry_run, hours=hours, limit=limit, again=again)
-    done = run_command(ctx, CONSOLIDATE, request, Place(data_dir, platform), on_item=show)
+    request = ConsolidateRequest(tenant=tenant, dry_run=dry_run, hours=hours, limit=limit, again=again)
+    done = run_command(ctx, CONSOLIDATE, request, Place(data_dir, platform, url), on_item=show)
     verb = "would become" if dry_run else "became"
     refused = f", {counted(done.refused, 'batch', 'batches')} refused" if done.refused else ""
     skipped = f", {done.skipped} refused or undone before (--again tries them again)" if done.skipped else ""

@@ -119,20 +119,21 @@ class Consolidation:
         again: bool = False,
         start: FlowBookmark | None = None,
         within: ContextRef | None = None,
+        tenant: str | None = None,
     ) -> ConsolidationReport:
         """Consolidate all eligible Events; ``dry``: only report them. Raises what the engines raise.
 
         The run ends after ``max_batches`` batches, or after the first batch completed once ``seconds`` have passed.
 
         ``again``: reconsider batches that were refused or undone before; without it, a dry run reports why they are
-        left. ``start``: where the previous run stopped. ``within``: only this context.
+        left. ``start``: where the previous run stopped. ``within``: only this context. ``tenant``: only this tenant.
         """
         author = AbstractiveSummarizer(self.llm) if self.llm is not None else None
         drafter = SummaryDrafter(self.indexes, self.chunk_chars, self.share, author, self.yield_to_foreground)
         run = _Run(rules, now, dry, max_batches, SliceDeadline(seconds), again, drafter, BatchSize(self.llm))
         done, is_started = run.done, False
         try:
-            async for mark, page in pages(self.graph, start, within, self.event_page):
+            async for mark, page in pages(self.graph, start, within, self.event_page, tenant):
                 if is_started and run.deadline.passed:
                     done.next = mark
                     break

@@ -131,11 +131,11 @@ class FlowBookmark:
 
 
 async def pages(
-    index: Scans, start: FlowBookmark | None, within: ContextRef | None, size: int
+    index: Scans, start: FlowBookmark | None, within: ContextRef | None, size: int, tenant: str | None = None
 ) -> AsyncIterator[tuple[FlowBookmark, list[Node]]]:
     """Yield live Events after ``start``, of all flows or those ``within`` a context, and where each page begins.
 
-    ``size`` is the number of Events of a flow per page.
+    ``tenant``: only its flows (None: those of all). ``size`` is the number of Events of a flow per page.
     """
     if start is not None:
         async for page in _of_flow(index, start, size):
@@ -143,6 +143,8 @@ async def pages(
     after = start.flow if start is not None else None
     async for flows in scan_pages(index, Flows(within), after=after, limit=_FLOWS if within is None else _FLOWS_WITHIN):
         for flow in flows:
+            if tenant not in {None, flow.tenant}:
+                continue
             async for page in _of_flow(index, FlowBookmark(flow), size):
                 yield page
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from vicw_runtime.operations import Memory, NoItem, Operation, Report
 from vicw_shared.clock import now
-from vicw_shared.wire.base import Message, StrictBool, StrictInt, Unit
+from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt, Unit
 from vicw_sleep.dream.commit import DreamResult
 from vicw_sleep.dream.job import dreamer_of, rules_of
 from vicw_sleep.dream.wipe import wipe
@@ -21,6 +21,7 @@ _EXCERPT_CHARS = 60
 class DreamRequest(Message):
     """Add auto-tags to items that have too few tags."""
 
+    tenant: Id | None = Field(None, description="Only this tenant; null: all")
     dry_run: StrictBool = Field(False, description="Only report what would be added")
     hours: Annotated[float, Field(strict=True, ge=0, le=100_000)] | None = Field(
         None, description="Only items older than this; null: VICW_DREAM_HOURS"
@@ -73,7 +74,8 @@ async def run_dream(memory: Memory, request: DreamRequest, report: Report[Dreamt
     dreamer = replace(
         dreamer_of(memory), progress=report.progress, on_item=lambda dreamt: report.item(_dreamt_item(dreamt))
     )
-    done = await dreamer.run(rules_of(settings), now=now(), dry=request.dry_run, max_items=request.limit)
+    rules = rules_of(settings)
+    done = await dreamer.run(rules, now=now(), dry=request.dry_run, max_items=request.limit, tenant=request.tenant)
     return DreamOutcome(items=done.items, dreamt=done.dreamt, tags=done.tags)
 
 
@@ -102,7 +104,7 @@ DREAMING = Operation(
     result=DreamOutcome,
     item=DreamtItem,
     run=run_dream,
-    owner_only=True,
+    of_tenant=True,
 )
 WIPE = Operation(
     name="sleep/wipe",

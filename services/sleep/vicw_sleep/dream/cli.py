@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vicw_runtime.console import out, print_line
-from vicw_runtime.operations.command import DataDirOption, Place, PlatformOption, ServerOption, run_command
+from vicw_runtime.operations.command import (
+    DataDirOption,
+    Place,
+    PlatformOption,
+    ServerOption,
+    TenantOption,
+    run_command,
+)
 from vicw_shared.ports import MaintenanceStep
 from vicw_shared.text import counted
 
@@ -33,8 +40,10 @@ def dream(
         int | None, typer.Option(help="Maximum number of items to process. \\[default: all]", min=1)
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the last line.")] = False,
+    tenant: TenantOption = None,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
+    url: ServerOption = None,
 ) -> None:
     """Add auto-tags to items that have too few tags.
 
@@ -51,8 +60,8 @@ def dream(
         for tag in item.tags:
             print_line(f"    tag      {tag.name} ({tag.certainty:.2f}, {tag.reason})")
 
-    request = DreamRequest(dry_run=dry_run, hours=hours, limit=limit)
-    place = Place(data_dir, platform)
+    request = DreamRequest(tenant=tenant, dry_run=dry_run, hours=hours, limit=limit)
+    place = Place(data_dir, platform, url)
     done = run_command(ctx, DREAMING, request, place, progress="dreaming", on_item=show)
     verb = "would get" if dry_run else "got"
     out.print(f"{done.dreamt} of {counted(done.items, 'item')} {verb} {counted(done.tags, 'auto-tag')}")

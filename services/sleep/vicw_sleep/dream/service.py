@@ -114,16 +114,19 @@ class Dreamer:
         start: DreamBookmark | None = None,
         max_items: int | None = None,
         seconds: float | None = None,
+        tenant: str | None = None,
     ) -> DreamReport:
         """Process items from ``start`` on; ``dry``: only report. Raises what the engines raise.
 
         The run ends after ``max_items`` items, or after the first page completed once ``seconds`` have passed.
+
+        ``tenant``: only its items.
         """
         done, deadline = DreamReport(), SliceDeadline(seconds)
         dry_run_degrees = Count[str]() if dry else None
         total = sum([await self.graph.audit.count(label) for label in _LABELS])
         try:
-            async for page_end, full_page in pages(self.graph, start, self.page):
+            async for page_end, full_page in pages(self.graph, start, self.page, tenant):
                 page = full_page if max_items is None else full_page[: max_items - done.items]
                 mark = page_end if len(page) == len(full_page) else replace(page_end, after=page[-1].item.uid)
                 await self._process(page, rules, done, now, dry_run_degrees)
@@ -210,10 +213,13 @@ class Dreamer:
 
 
 async def pages(
-    graph: Store, start: DreamBookmark | None = None, size: int = PAGE
+    graph: Store, start: DreamBookmark | None = None, size: int = PAGE, only: str | None = None
 ) -> AsyncIterator[tuple[DreamBookmark, list[ItemView]]]:
-    """Yield all live items after ``start``, in pages of ``size``, each page with the position after it."""
-    for tenant in await _tenants(graph):
+    """Yield all live items after ``start``, in pages of ``size``, each page with the position after it.
+
+    ``only``: those of this tenant.
+    """
+    for tenant in [only] if only is not None else await _tenants(graph):
         for label in _LABELS:
             if start is not None and (tenant, _LABELS.index(label)) < (start.tenant, _LABELS.index(start.label)):
                 continue

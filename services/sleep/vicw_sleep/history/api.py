@@ -152,7 +152,7 @@ LOG = Operation(
     item=LoggedStep,
     run=run_log,
     opening=Opening.STORES,
-    owner_only=True,
+    of_tenant=True,
 )
 STATUS = Operation(
     name="sleep/status",

@@ -73,6 +73,7 @@ def log(
     as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per step.")] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
+    url: ServerOption = None,
 ) -> None:
     """List completed steps, the latest first, with the ids that `vicw sleep undo` takes.
 
@@ -84,7 +85,7 @@ def log(
         out.print(_json(step) if as_json else _line(step), markup=False, highlight=False, soft_wrap=True)
 
     request = LogRequest(tenant=tenant, limit=limit, task=task, refused=refused)
-    done = run_command(ctx, LOG, request, Place(data_dir, platform), on_item=show)
+    done = run_command(ctx, LOG, request, Place(data_dir, platform, url), on_item=show)
     if not done.steps:
         err.print("no such step is logged" if task or refused else "no step is logged yet")
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from vicw_runtime.operations import Memory, Operation, Report
 from vicw_shared.clock import now
 from vicw_shared.model import Node
-from vicw_shared.wire.base import Message, StrictBool, StrictInt
+from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt
 from vicw_sleep.resolve.job import resolver_of, rules_of
 from vicw_sleep.resolve.merge_decision import DecidedPair
 
@@ -18,6 +18,7 @@ from vicw_sleep.resolve.merge_decision import DecidedPair
 class ResolveRequest(Message):
     """Merge entities that are stored under two names."""
 
+    tenant: Id | None = Field(None, description="Only this tenant; null: all")
     dry_run: StrictBool = Field(False, description="Only report what would be merged, and what would not")
     threshold: Annotated[float, Field(strict=True, ge=0.85, le=1)] | None = Field(
         None, description="Minimum similarity of names; null: VICW_RESOLVE_THRESHOLD"
@@ -59,7 +60,7 @@ async def run(memory: Memory, request: ResolveRequest, report: Report[JudgedPair
     if request.threshold is not None:
         rules = replace(rules, threshold=request.threshold)
     resolver = replace(resolver_of(memory), progress=report.progress, on_pair=lambda pair: report.item(_judged(pair)))
-    done = await resolver.run(rules, now=now(), dry=request.dry_run, max_pairs=request.limit)
+    done = await resolver.run(rules, now=now(), dry=request.dry_run, max_pairs=request.limit, tenant=request.tenant)
     return ResolveResult(names=done.names, pairs=done.pairs, merged=done.merged, split=done.split)
 
 
@@ -85,5 +86,5 @@ RESOLVING = Operation(
     result=ResolveResult,
     item=JudgedPair,
     run=run,
-    owner_only=True,
+    of_tenant=True,
 )

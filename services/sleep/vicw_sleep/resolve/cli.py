@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vicw_runtime.console import out, print_line
-from vicw_runtime.operations.command import DataDirOption, Place, PlatformOption, run_command
+from vicw_runtime.operations.command import (
+    DataDirOption,
+    Place,
+    PlatformOption,
+    ServerOption,
+    TenantOption,
+    run_command,
+)
 from vicw_shared.ports import MaintenanceStep
 from vicw_shared.text import counted
 from vicw_sleep.resolve.model import ends_of
@@ -33,8 +40,10 @@ def resolve(
     ] = None,
     limit: Annotated[int | None, typer.Option(help="Maximum number of pairs to judge. \\[default: all]", min=1)] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the last line.")] = False,
+    tenant: TenantOption = None,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
+    url: ServerOption = None,
 ) -> None:
     """Merge entities that are stored under two names, where more than the names says that they are the same.
 
@@ -51,8 +60,8 @@ def resolve(
         print_line(f"{pair.outcome}   {pair.context}: {first.name} ({first.uid}) · {second.name} ({second.uid})")
         print_line(f"        {pair.reason}")
 
-    request = ResolveRequest(dry_run=dry_run, threshold=threshold, limit=limit)
-    place = Place(data_dir, platform)
+    request = ResolveRequest(tenant=tenant, dry_run=dry_run, threshold=threshold, limit=limit)
+    place = Place(data_dir, platform, url)
     done = run_command(ctx, RESOLVING, request, place, progress="comparing", on_item=show)
     merged, split = ("would merge", "would split") if dry_run else ("merged", "split")
     pairs = f"{done.merged} of {counted(done.pairs, 'likely pair')} of {counted(done.names, 'name')}"

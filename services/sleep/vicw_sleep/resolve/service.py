@@ -110,18 +110,19 @@ class EntityResolver:
         max_pairs: int | None = None,
         names: int | None = None,
         seconds: float | None = None,
+        tenant: str | None = None,
     ) -> ResolveReport:
         """Process contexts from ``start`` on; ``dry``: only report. Raises what the engine raises.
 
         The run ends after a pair once ``max_pairs`` pairs are judged, ``names`` compared or ``seconds`` passed; without
-        these, when it is complete.
+        these, when it is complete. ``tenant``: only its contexts.
         """
         done, deadline = ResolveReport(), SliceDeadline(seconds)
 
         def is_enough() -> bool:
             return deadline.passed or (max_pairs is not None and done.pairs >= max_pairs)
 
-        async for root, mark in self._contexts(start):
+        async for root, mark in self._contexts(start, tenant):
             bookmark: ResolveBookmark | None = mark
             while bookmark is not None:
                 bookmark = await self._compare(root, bookmark, rules, done, now=now, dry=dry, is_enough=is_enough)
@@ -144,11 +145,15 @@ class EntityResolver:
 
         return await self.graph.write(step.tenant, LOCK, work)
 
-    async def _contexts(self, start: ResolveBookmark | None) -> AsyncIterator[tuple[Node, ResolveBookmark]]:
-        """Yield the roots of contexts, of all tenants, each with its start."""
+    async def _contexts(
+        self, start: ResolveBookmark | None, tenant: str | None
+    ) -> AsyncIterator[tuple[Node, ResolveBookmark]]:
+        """Yield the roots of contexts, of all tenants or one, each with its start."""
         after = start.done if start is not None else None
         async for page in scan_pages(self.graph, Nodes(Label.CONTEXT), after=after, limit=_PAGE):
             for root in page:
+                if tenant not in {None, root.tenant}:
+                    continue
                 is_current = start is not None and start.context == root.uid
                 yield root, start if start is not None and is_current else ResolveBookmark(after, root.uid)
                 after = root.uid

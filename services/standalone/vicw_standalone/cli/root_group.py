@@ -51,6 +51,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "vicw_standalone.cli.audit",
         "List who changed and erased how much, the latest first. Needs a running server.",
     ),
+    "feedback": (
+        "vicw_standalone.cli.feedback",
+        "List what was said of items, the item judged last first. Needs a running server.",
+    ),
     "stats": ("vicw_standalone.cli.stats", "Show how much is stored. Needs a running server."),
     "reindex": (
         "vicw_sleep.reindex.cli",

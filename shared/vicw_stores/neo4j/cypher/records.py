@@ -73,6 +73,8 @@ SINCE_QUESTION = "MATCH (a:Entity {record: 'asked'}) RETURN timestamp() - a.at A
 
 PUT_JOB_RUN = "MERGE (r:Entity {record: $record}) SET r.subtype = 'round', r += $told"
 
+DROP_JOB_RUN = "MATCH (r:Entity {record: $record}) DELETE r"
+
 JOB_RUNS = (
     "MATCH (r:Entity) WHERE r.record STARTS WITH 'round:' "
     "RETURN r{.task, .began, .at, .turns, .over, .error, .found} AS told ORDER BY r.record"
