@@ -62,8 +62,17 @@ class SqliteDatabase:
         return await self._run(self._writer_thread, lambda: work(self._writer))
 
     async def read[T](self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run ``work`` on a reader's connection: it sees the data committed when it began."""
-        return await self._run(self._reader_threads, lambda: work(self._reader()))
+        """Run ``work`` on a reader's connection: each of its statements sees the data committed when it began."""
+
+        def framed() -> T:
+            connection = self._reader()
+            connection.execute("BEGIN")
+            try:
+                return work(connection)
+            finally:
+                connection.rollback()  # nothing was written; an error may have ended it already
+
+        return await self._run(self._reader_threads, framed)
 
     def close(self) -> None:
         """Wait for running work, then close. Safe to call twice."""

@@ -63,15 +63,11 @@ def read_wrong_terms(connection: sqlite3.Connection, points: Sequence[PendingPoi
 def read_wrong_counts(connection: sqlite3.Connection) -> list[TermScope]:
     """Return the scopes whose counts are not those of their passages."""
     checksum = Checksum()
-    connection.execute("BEGIN")
-    try:
-        for page in batched(connection.execute(_PASSAGES, {"tenant": None, "context": None}), _PAGE):
-            checksum.add_passages(page)
-        rows = connection.execute("SELECT tenant, context, passages, counts FROM term_count")
-        for tenant, context, passages, counts in rows:
-            checksum.subtract(TermScope(tenant, context), TermTable.load(passages, counts))
-    finally:
-        connection.execute("COMMIT")
+    for page in batched(connection.execute(_PASSAGES, {"tenant": None, "context": None}), _PAGE):
+        checksum.add_passages(page)
+    rows = connection.execute("SELECT tenant, context, passages, counts FROM term_count")
+    for tenant, context, passages, counts in rows:
+        checksum.subtract(TermScope(tenant, context), TermTable.load(passages, counts))
     return checksum.wrong()
 
 
