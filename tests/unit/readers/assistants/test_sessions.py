@@ -127,6 +127,8 @@ def test_recalled_memories_and_muted_prompts_leave_no_tool_call(tmp_path: Path) 
         claude("user", "u2", "Look up my diagnosis #vicw-off"),
         claude("assistant", "a2", [used("t3", "Read", file_path="/diagnosis")]),
         claude("user", "r2", gave("t3", "It is …")),
+        claude("assistant", "a3", [*text("It says …"), used("t4", "Read", file_path="/letter")]),
+        claude("user", "r3", gave("t4", "Dear …")),
     )
     assert [(one.item.id, one.item.text) for one in of(read_paths([file]))] == [
         ("u1", "Which port?"),
@@ -178,6 +180,8 @@ def test_a_subagent_of_a_muted_prompt_is_not_read(tmp_path: Path) -> None:
     write(
         tmp_path / "s1.jsonl",
         claude("user", "u1", "Look up my diagnosis #vicw-off"),
+        claude("assistant", "a0", [used("t0", "Read", file_path="/diagnosis")]),
+        claude("user", "r0", gave("t0", "It is …")),
         claude("assistant", "a1", [used("t1", "Agent", prompt="Look it up.")]),
         claude("user", "u2", "Which port?"),
         claude("assistant", "a2", [used("t2", "Agent", prompt="Find the port.")]),
