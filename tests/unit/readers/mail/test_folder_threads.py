@@ -59,3 +59,11 @@ def test_what_answers_say_of_the_mails_before_counts_and_a_circle_ends(tmp_path:
     (tmp_path / "2.eml").write_bytes(mail(2))
     (tmp_path / "3.eml").write_bytes(mail(3, 2, "<m0@x> <m2@x>"))
     assert flows(tmp_path) == {"m1@x": ("m0@x", "m2@x"), "m2@x": ("m0@x", None), "m3@x": ("m0@x", "m2@x")}
+
+
+def test_a_mail_that_no_parser_takes_does_not_keep_the_others_from_being_read(tmp_path: Path) -> None:
+    hostile = b"Content-Type: multipart/mixed; boundary*" + b"1" * 5_000 + b"=x\n"
+    (tmp_path / "1.eml").write_bytes(mail(1))
+    (tmp_path / "2.eml").write_bytes(mail(2, 1))
+    (tmp_path / "bad.eml").write_bytes(hostile + mail(3, 2))
+    assert flows(tmp_path).items() >= {"m1@x": ("m1@x", None), "m2@x": ("m1@x", "m1@x")}.items()
