@@ -51,10 +51,10 @@ class ToolCalls:
 
     def of_line(self, line: TranscriptLine, flow: str, turn: str | None) -> Iterator[ToolCall]:
         """Take the calls of a line into ``flow``, and yield those whose result it has."""
-        for call in _calls(line):
+        for call in calls_of(line):
             if _OWN_TOOLS not in call.tool.lower() and not line.is_muted:
                 self._open[call.id] = replace(call, flow=flow, turn=turn)
-        for given_id, result, has_failed, subagent in _results(line.fields):
+        for given_id, result, has_failed, subagent in results_of(line.fields):
             answered = self._open.pop(given_id, None)
             if answered is not None:
                 text = without_memories(result).strip()
@@ -66,7 +66,8 @@ class ToolCalls:
         self._open.clear()
 
 
-def _calls(line: TranscriptLine) -> Iterator[ToolCall]:
+def calls_of(line: TranscriptLine) -> Iterator[ToolCall]:
+    """Yield the calls that a line makes."""
     time = line.fields.get("timestamp")
     timestamp = time if isinstance(time, str) else None
     for block in _blocks(line.fields):
@@ -87,7 +88,7 @@ def _call(given_id: object, tool: object, given: object, line: int, timestamp: s
     return ToolCall(call_id, name, without_memories(_shown(given)).strip(), line, timestamp)
 
 
-def _results(fields: Mapping[str, Any]) -> Iterator[tuple[str, str, bool, str | None]]:
+def results_of(fields: Mapping[str, Any]) -> Iterator[tuple[str, str, bool, str | None]]:
     """Yield the results of a line: the call's id, the text, whether it failed, the subagent that was started."""
     outcome = fields.get("toolUseResult")
     started = outcome.get("agentId") if isinstance(outcome, dict) else None
