@@ -24,6 +24,7 @@ class FolderThreads:
 
     def __init__(self, parents: dict[str, str]) -> None:
         self._parents = parents
+        self._roots: dict[str, str] = {}
 
     @classmethod
     def around(cls, source: SourceFile) -> FolderThreads:
@@ -37,13 +38,14 @@ class FolderThreads:
 
     def root_of(self, own_id: str, references: Sequence[str]) -> str:
         """Return the thread of a mail: the mail that all its answers lead back to."""
-        root = references[-1] if references else own_id
+        mail = references[-1] if references else own_id
         passed: dict[str, None] = {}
-        while (above := self._parents.get(root)) is not None:
-            if root in passed:  # mails that answer each other
-                return min(list(passed)[list(passed).index(root) :])
-            passed[root] = None
-            root = above
+        while mail not in self._roots and mail not in passed:
+            passed[mail] = None
+            mail = self._parents.get(mail, mail)
+        # Not known: it is the first mail, or of mails that answer each other.
+        root = self._roots.get(mail) or min(list(passed)[list(passed).index(mail) :])
+        self._roots.update(dict.fromkeys(passed, root))
         return root
 
 
@@ -63,14 +65,15 @@ def _parents(source: SourceFile) -> dict[str, str]:
 def _mails(source: SourceFile) -> Iterator[SourceFile]:
     if source.archive is not None:
         for name in source.archive.names:
-            if name.lower().endswith(MAIL_SUFFIXES):
+            if name.lower().endswith(MAIL_SUFFIXES) and source.options.wants(name):
                 yield replace(source, member=name)
         return
     root = _root(source)
     is_named = root in source.options.run.folders
     files = (entry for entry in (walk(root) if is_named else sorted(root.iterdir())) if isinstance(entry, Path))
     for path in files:
-        if path.suffix.lower() in MAIL_SUFFIXES and path.is_file():
+        is_mail = path.suffix.lower() in MAIL_SUFFIXES and path.is_file() and not path.is_symlink()
+        if is_mail and source.options.wants(path.relative_to(root).as_posix()):
             yield replace(source, path=path)
 
 
