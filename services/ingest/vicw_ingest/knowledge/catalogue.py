@@ -66,8 +66,9 @@ class Catalogue:
         without_suffix = _without_suffix(path)
         for name in {fold(path), fold(without_suffix)}:
             self._paths[name].append(entry)
-        if entry.record.slug:
-            self._slugs[fold(_joined(entry.parent, entry.record.slug) or "")].append(entry)
+        slug = _joined(entry.parent, entry.record.slug) if entry.record.slug else None
+        if slug is not None:  # one that leads out of the folder is none
+            self._slugs[fold(slug)].append(entry)
         folder = entry.parent
         while folder:
             self._subfolders.add(folder)

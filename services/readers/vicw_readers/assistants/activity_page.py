@@ -6,7 +6,7 @@ import codecs
 import html
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from itertools import pairwise
 from typing import BinaryIO
@@ -16,10 +16,13 @@ from vicw_readers.documents.html.text import readable_text
 CARD = "outer-cell"
 MAX_CARD_CHARS = 8 * 1024 * 1024
 _CHUNK_BYTES = 256 * 1024
+_START_CHARS = 32
 _CARD_START = re.compile(r'<div class="outer-cell\b')
-_HEADER = re.compile(r'mdl-typography--title"[^>]*>([^<]{0,200})<')
-_BODY = re.compile(r'<div class="content-cell[^"]*mdl-typography--body-1"[^>]*>')
+_HEADER = re.compile(r'mdl-typography--title"[^<>]{0,300}>([^<]{0,200})<')
+_BODY = re.compile(r'<div class="content-cell[^"<>]{0,300}mdl-typography--body-1"[^<>]{0,300}>')
 _NEXT_CELL = re.compile(r'<div class="content-cell')
+_BLOCK = re.compile(r"<(?:p|div|ul|ol|h[1-6]|table|pre|blockquote)\b", re.IGNORECASE)
+"""What an answer begins with; a prompt has line breaks alone."""
 _WHEN = re.compile(
     # Jul 25, 2026, 11:07:57 PM PDT · 18 Sept 2025, 12:02:52 CET · 10 de mai. de 2026, 03:46:09 BRT
     r"(?:^|<br\s*/?>)\s*([^<>]{6,40}?\b\d{1,2}:\d{2}:\d{2}[^<>]{0,24}?)\s*(?=<|$)"
@@ -52,7 +55,8 @@ _ATTACHED = re.compile(
 class ActivityCard:
     """One activity: the product, what was done, when, and what came of it; ``when`` None: it cannot be read.
 
-    ``has_zone`` is False if the page does not say the zone of the time, or by letters that are not known.
+    ``has_zone`` is False if the page does not say the zone of the time, or by letters that are not known. ``is_cut``:
+    what is over `MAX_CARD_CHARS` is missing.
     """
 
     product: str
@@ -61,6 +65,7 @@ class ActivityCard:
     has_zone: bool
     answer: str
     attachments: tuple[str, ...]
+    is_cut: bool = False
 
 
 def cards_of(file: BinaryIO, zone: tzinfo) -> Iterator[ActivityCard]:
@@ -71,11 +76,16 @@ def cards_of(file: BinaryIO, zone: tzinfo) -> Iterator[ActivityCard]:
         text += decoder.decode(data)
         starts = [match.start() for match in _CARD_START.finditer(text)]
         for start, end in pairwise(starts):
-            yield _card(text[start:end], zone)
-        text = text[starts[-1] :] if starts else text[-len(CARD) - 20 :]
-        text = text[:MAX_CARD_CHARS]
+            yield _bounded(text[start:end], zone)
+        text = text[starts[-1] :] if starts else text[-_START_CHARS:]
+        if len(text) > MAX_CARD_CHARS + _START_CHARS:  # the next card may begin where this part ends
+            text = text[: MAX_CARD_CHARS + 1] + text[-_START_CHARS:]
     if _CARD_START.match(text):
-        yield _card(text, zone)
+        yield _bounded(text, zone)
+
+
+def _bounded(written: str, zone: tzinfo) -> ActivityCard:
+    return replace(_card(written[:MAX_CARD_CHARS], zone), is_cut=len(written) > MAX_CARD_CHARS)
 
 
 def time_of(written: str, zone: tzinfo) -> tuple[datetime | None, bool]:
@@ -121,11 +131,25 @@ def _card(written: str, zone: tzinfo) -> ActivityCard:
         return ActivityCard(product, "", None, False, "", ())
     following = _NEXT_CELL.search(written, body.end())
     said = written[body.end() : following.start() if following else len(written)]
+    found = _time_in(said, zone)
+    if found is None:
+        return ActivityCard(product, readable_text(said), None, False, "", ())
+    place, when, has_zone = found
+    before = said[: place.start()]
+    attachments = tuple(html.unescape(name).strip() for name in _ATTACHED.findall(before))
+    title = readable_text(_ATTACHED.sub("", before) if attachments else before)
+    return ActivityCard(product, title, when, has_zone, readable_text(said[place.end() :]), attachments)
+
+
+def _time_in(said: str, zone: tzinfo) -> tuple[re.Match[str], datetime, bool] | None:
+    """Return where Google's time stands: the last one above the answer. A prompt may have lines of a log, too."""
+    block = _BLOCK.search(said)
+    answer = block.start() if block else len(said)
+    found = None
     for place in _WHEN.finditer(said):
+        if found is not None and place.start() >= answer:
+            break
         when, has_zone = time_of(place[1], zone)
-        if when is not None:
-            before = said[: place.start()]
-            attachments = tuple(html.unescape(name).strip() for name in _ATTACHED.findall(before))
-            title = readable_text(_ATTACHED.sub("", before) if attachments else before)
-            return ActivityCard(product, title, when, has_zone, readable_text(said[place.end() :]), attachments)
-    return ActivityCard(product, readable_text(said), None, False, "", ())
+        if when is not None and (found is None or has_zone >= found[2]):
+            found = (place, when, has_zone)
+    return found

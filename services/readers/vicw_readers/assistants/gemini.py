@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from vicw_readers.assistants.activity_page import CARD, cards_of
+from vicw_readers.assistants.activity_page import CARD, MAX_CARD_CHARS, cards_of
 from vicw_readers.assistants.conversations import digest, list_in, text_in, texts_in, time_in
 from vicw_readers.documents.html.text import readable_text
 from vicw_readers.intake.file_start import FileStart
@@ -76,6 +76,8 @@ def _read_page(source: SourceFile) -> Iterator[Record]:
             if not (card.has_zone or is_noted):
                 is_noted = True
                 yield source.note("does not say the zone of its times in a known form: they are taken as of --timezone")
+            if card.is_cut:
+                yield source.note(f"activity {n} is longer than {MAX_CARD_CHARS} characters: the rest is left out")
             prompt = _prompt(card.title)
             key = keys.of(card.when, prompt)
             yield from _turns(source, key, card.when, prompt, card.answer, card.attachments)

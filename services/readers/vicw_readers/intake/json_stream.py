@@ -22,19 +22,20 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 
 
 def json_values(source: SourceFile) -> Iterator[object]:
-    """Yield the elements of the list that a file holds, or its values one after the other. Raises UnreadableFileError.
+    """Yield the elements of the lists that a file holds, or its values one after the other. Raises UnreadableFileError.
 
-    Never more than one value and what is read at a time are held.
+    Never more than one value and what is read at a time are held. An export that was appended to is a list after a
+    list.
     """
     with source.open() as file:
         cursor = JsonCursor(file)
-        if cursor.peek() == "[":
-            for _ in cursor.elements():
-                yield cursor.value()
-            return
+        has_lists = cursor.peek() == "["
         while mark := cursor.peek():
             if mark == ",":
                 cursor.skip()
+            elif mark == "[" and has_lists:
+                for _ in cursor.elements():
+                    yield cursor.value()
             else:
                 yield cursor.value()
 
@@ -53,14 +54,17 @@ class JsonCursor:
         self._text = self._decoder.decode(start)
         self._at = 0
         self._ended = not start
-        self._lines = 1
+        self._lines, self._counted = 1, 0
         # Strict would refuse tabs and line ends inside texts, which some exporters write as they are.
         self._json = json.JSONDecoder(strict=False)
 
     @property
     def line(self) -> int:
         """The line, from 1, of what comes next."""
-        return self._lines + self._text.count("\n", 0, self._at)
+        # Counted on from where it was asked for last: readers ask for each of many values.
+        self._lines += self._text.count("\n", self._counted, self._at)
+        self._counted = self._at
+        return self._lines
 
     def peek(self) -> str:
         """Return the next character that is not white space; "" at the end."""
@@ -143,9 +147,9 @@ class JsonCursor:
         # A long value is decoded from its start each time: reading as much again keeps that linear.
         data = self._file.read(max(_CHUNK_BYTES, kept))
         self._ended = not data
-        self._lines += self._text.count("\n", 0, self._at)
+        self._lines = self.line
         self._text = self._text[self._at :] + self._decoder.decode(data, final=self._ended)
-        self._at = 0
+        self._at = self._counted = 0
         return True
 
     def _repair(self) -> bool:
@@ -155,5 +159,5 @@ class JsonCursor:
         return bool(count)
 
     def _broken(self, reason: str, place: int | None = None) -> UnreadableFileError:
-        line = self._lines + self._text.count("\n", 0, self._at if place is None else place)
+        line = self.line + self._text.count("\n", self._at, self._at if place is None else place)
         return UnreadableFileError(f"is not JSON: {reason}", line)

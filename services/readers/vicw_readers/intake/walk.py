@@ -6,9 +6,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import pathspec
-
-from vicw_readers.records import Refused, Skipped, shown
+from vicw_readers.intake.git_ignore import BadIgnoreError, GitIgnore
+from vicw_readers.records import Noted, Refused, Report, Skipped, shown
 
 _TOOL_FOLDERS = {"node_modules", "__pycache__", "site-packages", "venv", "bower_components"}
 _VENDOR_NAMES = {"vendor", "vendored", "third_party", "pods"}
@@ -16,13 +15,12 @@ _VENDOR_SIGNS = ("modules.txt", "composer/installed.json", "autoload.php", "Mani
 """What package managers of Go, PHP and Swift leave in the folder that they fill."""
 _CRATE = ".cargo-checksum.json"
 """What Cargo leaves in each package of such a folder."""
-_IGNORES = (".git/info/exclude", ".gitignore")
-"""Files with patterns of what to leave out, in a folder; the later one counts."""
+_UNTOLD = "Make it a file that can be read, or remove it: it names what is not to be read"
 
-type _Ignores = tuple[tuple[Path, pathspec.GitIgnoreSpec], ...]
+type _Ignores = tuple[GitIgnore, ...]
 
 
-def walk(root: Path) -> Iterator[Path | Refused | Skipped]:
+def walk(root: Path) -> Iterator[Path | Report]:
     """Yield the files below ``root``, folder by folder, sorted by name.
 
     Omitted silently: hidden files (they may hold secrets), folders of tools, and what the ``.gitignore`` of a folder
@@ -34,14 +32,20 @@ def walk(root: Path) -> Iterator[Path | Refused | Skipped]:
     yield from _walk(root, root, ())
 
 
-def _walk(root: Path, folder: Path, above: _Ignores) -> Iterator[Path | Refused | Skipped]:
+def _walk(root: Path, folder: Path, above: _Ignores) -> Iterator[Path | Report]:
     try:
         with os.scandir(folder) as scan:
             entries = sorted(scan, key=lambda entry: entry.name)
+        own = GitIgnore.of(folder)
     except OSError as error:
         yield Refused(shown(folder), None, f"cannot be read: {error.strerror}")
         return
-    ignores = (*_own_ignores(folder), *above)
+    except BadIgnoreError as error:
+        yield Refused(shown(folder), None, f"is not read: {error}", _UNTOLD)
+        return
+    for file, line, reason in own.problems if own else ():
+        yield Noted(shown(file), line, reason)
+    ignores = (own, *above) if own else above
     for entry in entries:
         path = Path(entry.path)
         is_folder = entry.is_dir(follow_symlinks=False)
@@ -77,25 +81,9 @@ def _link(root: Path, path: Path) -> Iterator[Refused | Skipped]:
         yield Refused(shown(path), None, "is a link that leads out of the folder")
 
 
-def _own_ignores(folder: Path) -> _Ignores:
-    lines: list[str] = []
-    for name in _IGNORES:
-        try:
-            lines += (folder / name).read_text("utf-8", "replace").splitlines()
-        except OSError:  # no such file
-            continue
-    try:
-        return ((folder, pathspec.GitIgnoreSpec.from_lines(lines)),) if lines else ()
-    except ValueError:  # an invalid pattern
-        return ()
-
-
 def _is_ignored(path: Path, ignores: _Ignores, *, is_folder: bool) -> bool:
-    for folder, patterns in ignores:
-        decided = patterns.check_file(path.relative_to(folder).as_posix() + "/" * is_folder).include
-        if decided is not None:
-            return decided
-    return False
+    decisions = (one.leaves_out(path, is_folder=is_folder) for one in ignores)
+    return next((decided for decided in decisions if decided is not None), False)
 
 
 def _is_vendored(folder: Path) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from email import message_from_bytes
+from email.parser import BytesHeaderParser
 from itertools import islice, pairwise
 from pathlib import Path
 
@@ -13,7 +13,6 @@ from vicw_readers.intake.source_file import SourceFile
 from vicw_readers.intake.walk import walk
 from vicw_readers.mail.headers import own_id, references_of
 from vicw_readers.mail.threads import MAX_REMEMBERED
-from vicw_readers.records import UnreadableFileError
 
 MAIL_SUFFIXES = (".eml", ".emlx")
 _HEAD_BYTES = 64 * 1024
@@ -25,6 +24,7 @@ class FolderThreads:
 
     def __init__(self, parents: dict[str, str]) -> None:
         self._parents = parents
+        self._roots: dict[str, str] = {}
 
     @classmethod
     def around(cls, source: SourceFile) -> FolderThreads:
@@ -38,13 +38,14 @@ class FolderThreads:
 
     def root_of(self, own_id: str, references: Sequence[str]) -> str:
         """Return the thread of a mail: the mail that all its answers lead back to."""
-        root = references[-1] if references else own_id
+        mail = references[-1] if references else own_id
         passed: dict[str, None] = {}
-        while (above := self._parents.get(root)) is not None:
-            if root in passed:  # mails that answer each other
-                return min(list(passed)[list(passed).index(root) :])
-            passed[root] = None
-            root = above
+        while mail not in self._roots and mail not in passed:
+            passed[mail] = None
+            mail = self._parents.get(mail, mail)
+        # Not known: it is the first mail, or of mails that answer each other.
+        root = self._roots.get(mail) or min(list(passed)[list(passed).index(mail) :])
+        self._roots.update(dict.fromkeys(passed, root))
         return root
 
 
@@ -64,14 +65,15 @@ def _parents(source: SourceFile) -> dict[str, str]:
 def _mails(source: SourceFile) -> Iterator[SourceFile]:
     if source.archive is not None:
         for name in source.archive.names:
-            if name.lower().endswith(MAIL_SUFFIXES):
+            if name.lower().endswith(MAIL_SUFFIXES) and source.options.wants(name):
                 yield replace(source, member=name)
         return
     root = _root(source)
     is_named = root in source.options.run.folders
     files = (entry for entry in (walk(root) if is_named else sorted(root.iterdir())) if isinstance(entry, Path))
     for path in files:
-        if path.suffix.lower() in MAIL_SUFFIXES and path.is_file():
+        is_mail = path.suffix.lower() in MAIL_SUFFIXES and path.is_file() and not path.is_symlink()
+        if is_mail and source.options.wants(path.relative_to(root).as_posix()):
             yield replace(source, path=path)
 
 
@@ -85,7 +87,7 @@ def _identity(source: SourceFile) -> tuple[str, list[str]]:
     try:
         with source.open() as file:
             head = file.read(_HEAD_BYTES)
-    except (OSError, UnreadableFileError):
+        message = BytesHeaderParser().parsebytes(_COUNT.sub(b"", head, count=1).lstrip())
+        return own_id(message), references_of(message)
+    except Exception:  # the module of mails raises many on what nobody writes; the file is refused when it is read
         return "", []
-    message = message_from_bytes(_COUNT.sub(b"", head, count=1).lstrip())
-    return own_id(message), references_of(message)

@@ -72,6 +72,8 @@ def read_folder(root: Path) -> Snapshot:
         elif isinstance(entry, Refused):
             snapshot.refused.append(entry)
             snapshot.unread.add(_inside(root, entry.path))
+        elif isinstance(entry, Noted):
+            snapshot.notes.append(entry)
         else:
             snapshot.passed_over.append(entry)
             snapshot.names.add(PurePosixPath(entry.path).name)

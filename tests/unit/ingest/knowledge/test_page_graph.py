@@ -150,6 +150,11 @@ async def test_a_page_is_linked_by_the_address_that_it_gives_itself(memory: Memo
     assert await links(memory) == {("X", "Steps"), ("X", "Steps > More")}
 
 
+async def test_an_address_that_leads_out_of_the_folder_is_none(memory: Memory) -> None:
+    await put(memory, a__out_md="---\nslug: ../../x\n---\n# Out\n\nText.", b_md="# B\n\n[top](/) [here](.)")
+    assert await links(memory) == {("B", "f/")}, "the folder itself"
+
+
 async def test_an_ambiguous_page_name_links_to_the_nearest_page_or_none(memory: Memory) -> None:
     answer = await put(memory, a__x_md="# X1", b__x_md="# X2", a__near_md="# N\n\n[[x]]", c__far_md="# F\n\n[[x]]")
     assert await links(memory) == {("N", "X1")}

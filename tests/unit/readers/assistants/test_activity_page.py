@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -9,10 +10,11 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from support.files.records_of_file import items_in, refusals_in, said, skips_in
+from vicw_readers.assistants import activity_page
 from vicw_readers.assistants.activity_page import time_of
 from vicw_readers.intake.source_file import ImportOptions
 from vicw_readers.paths import read_paths
-from vicw_readers.records import Noted
+from vicw_readers.records import Noted, SourceItem
 
 
 def card(body: str, product: str = "Gemini Apps") -> str:
@@ -99,3 +101,40 @@ def test_dates_of_languages_are_read(written: str, expected: str) -> None:
 @pytest.mark.parametrize("written", ["Feb 30, 2026, 1:00:00 PM UTC", "Foo 3, 2026, 1:00:00 UTC", "at 12:00:00", ""])
 def test_what_is_no_date_has_no_time(written: str) -> None:
     assert time_of(written, UTC) == (None, False)
+
+
+def test_a_line_of_a_log_in_a_prompt_is_not_the_time_of_the_prompt(tmp_path: Path) -> None:
+    body = (
+        "Prompted&nbsp;Why did it fail?<br>2 May 2026, 10:00:00 ERROR disk<br>tell me<br>"
+        "Jul 25, 2026, 11:07:57 PM UTC<br><p>The disk is full.</p>"
+    )
+    prompt, answer = items_in(page(tmp_path, card(body)))
+    assert prompt.item.text == "Why did it fail?\n2 May 2026, 10:00:00 ERROR disk\ntell me"
+    assert answer.item.text == "The disk is full."
+    assert prompt.item.timestamp == datetime(2026, 7, 25, 23, 7, 57, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("before", [0, 3, 20, 31])
+def test_a_card_over_the_limit_is_cut_with_a_note_and_the_next_one_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: int
+) -> None:
+    monkeypatch.setattr(activity_page, "MAX_CARD_CHARS", 1_000)
+
+    def prompted(name: str, answer: str) -> str:
+        return card(f"Prompted {name}<br>Jul 25, 2026, 11:07:57 PM UTC<br><p>{answer}</p>")
+
+    second = prompted("two", "Yes.")
+    begins = page(tmp_path, prompted("one", ""), second).read_text("utf-8").index(second)
+    length = 256 * 1024 - before - begins  # the second card begins where the first part that is read ends
+    records = list(read_paths([page(tmp_path, prompted("one", "x" * length), second)]))
+    texts = [one.item.text for one in records if isinstance(one, SourceItem)]
+    assert (texts[0], texts[2:]) == ("one", ["two", "Yes."])
+    (note,) = [one for one in records if isinstance(one, Noted)]
+    assert "is longer than" in note.reason
+
+
+def test_a_card_of_marks_without_an_end_takes_no_longer_than_its_length(tmp_path: Path) -> None:
+    hostile = card('mdl-typography--title"' * 20_000 + '<div class="content-cell ' * 20_000)
+    begun = time.process_time()
+    list(read_paths([page(tmp_path, hostile)]))
+    assert time.process_time() - begun < 5, "what looks for an end from each takes minutes"

@@ -8,7 +8,7 @@ from typing import Any
 
 from vicw_readers.intake.source_file import ImportOptions
 from vicw_readers.paths import read_paths
-from vicw_readers.records import Refused, Skipped, SourceItem
+from vicw_readers.records import Noted, Refused, Skipped, SourceItem
 
 
 def write(path: Path, *lines: dict[str, Any] | str) -> Path:
@@ -127,6 +127,8 @@ def test_recalled_memories_and_muted_prompts_leave_no_tool_call(tmp_path: Path) 
         claude("user", "u2", "Look up my diagnosis #vicw-off"),
         claude("assistant", "a2", [used("t3", "Read", file_path="/diagnosis")]),
         claude("user", "r2", gave("t3", "It is …")),
+        claude("assistant", "a3", [*text("It says …"), used("t4", "Read", file_path="/letter")]),
+        claude("user", "r3", gave("t4", "Dear …")),
     )
     assert [(one.item.id, one.item.text) for one in of(read_paths([file]))] == [
         ("u1", "Which port?"),
@@ -178,6 +180,8 @@ def test_a_subagent_of_a_muted_prompt_is_not_read(tmp_path: Path) -> None:
     write(
         tmp_path / "s1.jsonl",
         claude("user", "u1", "Look up my diagnosis #vicw-off"),
+        claude("assistant", "a0", [used("t0", "Read", file_path="/diagnosis")]),
+        claude("user", "r0", gave("t0", "It is …")),
         claude("assistant", "a1", [used("t1", "Agent", prompt="Look it up.")]),
         claude("user", "u2", "Which port?"),
         claude("assistant", "a2", [used("t2", "Agent", prompt="Find the port.")]),
@@ -187,6 +191,57 @@ def test_a_subagent_of_a_muted_prompt_is_not_read(tmp_path: Path) -> None:
     subagent(folder, "x2", {"toolUseId": "t2"}, "Find the port.")
     subagent(folder, "x3", {}, "Somebody's words.")
     assert {one.flow_id for one in of(read_paths([tmp_path]))} == {"s1", "s1#tools", "s1/agent-x2"}
+
+
+def test_a_subagent_whose_session_is_not_there_is_read_with_a_note(tmp_path: Path) -> None:
+    folder = tmp_path / "s1" / "subagents"
+    subagent(folder, "x1", {"toolUseId": "t1"}, "Look it up.")
+    records = list(read_paths([folder / "agent-x1.jsonl"]))
+    assert [one.item.id for one in of(records)] == ["x10"]
+    (note,) = [one for one in records if isinstance(one, Noted)]
+    assert "#vicw-off" in note.reason
+
+
+def test_a_subagent_of_a_muted_prompt_that_goes_on_after_it_is_left_out_of_its_session(tmp_path: Path) -> None:
+    inside: dict[str, Any] = {"isSidechain": True, "agentId": "x1"}
+    write(tmp_path / "s1.jsonl", claude("user", "u0", "An older diagnosis #vicw-off"))
+    file = write(
+        tmp_path / "s2.jsonl",
+        claude("user", "u1", "Look up my diagnosis #vicw-off"),
+        claude("user", "x1", text("Look it up."), **inside),
+        claude("user", "u2", "Which port?"),
+        claude("assistant", "x2", [*text("It says …"), used("t1", "Read", file_path="/diagnosis")], **inside),
+        claude("user", "y1", text("Find the port."), isSidechain=True, agentId="y1"),
+        claude("assistant", "a2", text("9443.")),
+    )
+    assert [one.item.id for one in of(read_paths([file]))] == ["u2", "y1", "a2"]
+
+
+def codex(kind: str, **payload: Any) -> dict[str, Any]:
+    return {"timestamp": "2026-11-02T08:00:00.000Z", "type": kind, "payload": payload}
+
+
+def thread(path: Path, own: str, parent: str | None, *words: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = [codex("session_meta", id=own, cwd="/work/beta", parent_thread_id=parent)]
+    for said in words:
+        lines.append(codex("event_msg", type="user_message", message=said.split(" -> ")[0]))
+        if " -> " in said:
+            started = json.dumps({"agent_id": said.split(" -> ")[1]})
+            lines.append(codex("response_item", type="function_call", name="spawn_agent", call_id=started))
+            lines.append(codex("response_item", type="function_call_output", call_id=started, output=started))
+    return write(path, *lines)
+
+
+def test_threads_of_codex_that_a_muted_prompt_started_are_not_read(tmp_path: Path) -> None:
+    sessions = tmp_path / "sessions"
+    thread(sessions / "01" / "rollout-1-p.jsonl", "1-p", None, "My diagnosis #vicw-off -> 2-c", "The port? -> 3-c")
+    thread(sessions / "01" / "rollout-2-c.jsonl", "2-c", "1-p", "Look it up. -> 4-c")
+    thread(sessions / "02" / "rollout-3-c.jsonl", "3-c", "1-p", "Find the port.")
+    last = thread(sessions / "02" / "rollout-4-c.jsonl", "4-c", "2-c", "Read the letter.")
+    said = [one.item.text for one in of(read_paths([sessions])) if one.item.subtype == "message"]
+    assert said == ["The port?", "Find the port."]
+    assert any(isinstance(one, Noted) for one in read_paths([last]))
 
 
 def test_subagents_within_the_file_of_a_session_are_told_apart(tmp_path: Path) -> None:
@@ -213,9 +268,6 @@ def test_subagents_within_the_file_of_a_session_are_told_apart(tmp_path: Path) -
 
 
 def test_calls_and_threads_of_codex(tmp_path: Path) -> None:
-    def codex(kind: str, **payload: Any) -> dict[str, Any]:
-        return {"timestamp": "2026-11-02T08:00:00.000Z", "type": kind, "payload": payload}
-
     def called(kind: str, **payload: Any) -> dict[str, Any]:
         return codex("response_item", type=kind, **payload)
 

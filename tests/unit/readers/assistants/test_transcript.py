@@ -132,6 +132,19 @@ def test_a_muted_prompt_and_its_answers_are_not_read() -> None:
     assert [turn for turn, _, _ in read(data)] == ["u2", "a2"]
 
 
+def test_a_prompt_stays_muted_over_the_results_of_tools_until_the_next_prompt() -> None:
+    data = lines(
+        claude("user", "u1", "Look up my diagnosis #vicw-off"),
+        claude("assistant", "a1", [{"type": "tool_use", "id": "t1", "name": "Read", "input": {}}]),
+        claude("user", "r1", [{"type": "tool_result", "tool_use_id": "t1", "content": "It is …"}]),
+        claude("user", "r2", [{"type": "text", "text": "<system-reminder>Be brief.</system-reminder>"}]),
+        claude("assistant", "a2", [{"type": "text", "text": "It says …"}]),
+        claude("user", "u2", [{"type": "image", "source": {}}]),
+        claude("assistant", "a3", [{"type": "text", "text": "A cat."}]),
+    )
+    assert [turn for turn, _, _ in read(data)] == ["a3"]
+
+
 def test_a_transcript_that_grows_is_read_on_and_a_cut_line_is_told_of() -> None:
     whole = lines(claude("user", "u1", "One."), claude("user", "u2", "Two."))
     reader = TranscriptReader("s1")

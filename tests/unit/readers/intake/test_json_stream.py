@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,23 @@ def test_lines_and_single_values_are_values(tmp_path: Path) -> None:
     assert values(tmp_path / "x", b'{"a": 1}\n{"a": 2}\n\n3') == [{"a": 1}, {"a": 2}, 3]
     assert values(tmp_path / "x", b' {"a": [1, 2]} ') == [{"a": [1, 2]}]
     assert values(tmp_path / "x", b"") == []
+    assert values(tmp_path / "x", b"[1, [2]]\n[3]\n") == [1, [2], 3], "a list that was appended to the first"
+
+
+def test_the_line_is_counted_once_however_often_it_is_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_bytes(b'[1,\n"\n' + b"x" * 600_000 + b'",\n\n3]')
+    with path.open("rb") as file:
+        cursor = json_stream.JsonCursor(file)
+        lines = [(cursor.peek(), cursor.line, cursor.line, cursor.value())[1:3] for _ in cursor.elements()]
+    assert lines == [(1, 1), (2, 2), (5, 5)]
+    path.write_text("[" + '"' + "x" * 8_000_000 + '"' + ",\n1" * 5_000 + "]", "utf-8")
+    with path.open("rb") as file:
+        cursor = json_stream.JsonCursor(file)
+        begun = time.process_time()
+        last = [(cursor.value(), cursor.line)[1] for _ in cursor.elements()][-1]
+    assert last == 5_001
+    assert time.process_time() - begun < 5, "counted from the start of what is held, it takes minutes"
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from vicw_readers.intake.source_file import ImportOptions
+from vicw_readers.mail.folder_threads import FolderThreads
 from vicw_readers.paths import read_paths
 from vicw_readers.records import SourceItem
 
@@ -59,3 +62,30 @@ def test_what_answers_say_of_the_mails_before_counts_and_a_circle_ends(tmp_path:
     (tmp_path / "2.eml").write_bytes(mail(2))
     (tmp_path / "3.eml").write_bytes(mail(3, 2, "<m0@x> <m2@x>"))
     assert flows(tmp_path) == {"m1@x": ("m0@x", "m2@x"), "m2@x": ("m0@x", None), "m3@x": ("m0@x", "m2@x")}
+
+
+def test_a_mail_that_no_parser_takes_does_not_keep_the_others_from_being_read(tmp_path: Path) -> None:
+    hostile = b"Content-Type: multipart/mixed; boundary*" + b"1" * 5_000 + b"=x\n"
+    (tmp_path / "1.eml").write_bytes(mail(1))
+    (tmp_path / "2.eml").write_bytes(mail(2, 1))
+    (tmp_path / "bad.eml").write_bytes(hostile + mail(3, 2))
+    assert flows(tmp_path).items() >= {"m1@x": ("m1@x", None), "m2@x": ("m1@x", "m1@x")}.items()
+
+
+def test_mails_that_are_not_wanted_or_linked_to_are_not_opened_for_the_thread_of_another(tmp_path: Path) -> None:
+    for number, answers in ((2, 1), (3, 2)):
+        (tmp_path / f"{number}.eml").write_bytes(mail(number, answers))
+    assert flows(tmp_path / "3.eml") == {"m3@x": ("m1@x", "m2@x")}
+    (without,) = read_paths([tmp_path / "3.eml"], ImportOptions(exclude=("2.eml",)))
+    assert isinstance(without, SourceItem)
+    assert without.item.flow_id == "m2@x"
+    (tmp_path / "2.eml").rename(tmp_path / "2.txt")
+    (tmp_path / "2.eml").symlink_to(tmp_path / "2.txt")
+    assert flows(tmp_path / "3.eml") == {"m3@x": ("m2@x", "m2@x")}
+
+
+def test_a_long_chain_of_answers_is_followed_once() -> None:
+    threads = FolderThreads({f"m{number}": f"m{number - 1}" for number in range(1, 20_000)})
+    begun = time.process_time()
+    assert {threads.root_of(f"m{number}", ()) for number in range(20_000)} == {"m0"}
+    assert time.process_time() - begun < 2, "followed anew for each mail, it takes the square of its length"

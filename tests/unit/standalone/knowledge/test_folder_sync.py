@@ -90,6 +90,15 @@ def test_read_folder_skips_pipes_binaries_and_broken_links(tmp_path: Path) -> No
     assert found.unread == {"loop", "latin.md"}
 
 
+def test_a_folder_whose_patterns_cannot_be_told_keeps_its_pages_and_a_bad_pattern_is_noted(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("Text")
+    (tmp_path / ".gitignore").write_text("[\n")
+    (tmp_path / "b" / ".gitignore").mkdir(parents=True)
+    found = read_folder(tmp_path)
+    assert (set(found.pages), [note.line for note in found.notes]) == ({"a.md"}, [1])
+    assert found.may_be_there("b/c.md")
+
+
 def test_the_digest_of_a_file_is_that_of_the_text_sent(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("cafe\u0301")
     (read,) = read_folder(tmp_path).pages.values()

@@ -7,11 +7,11 @@ from pathlib import PurePath
 from typing import Any
 
 from vicw_core.project_context import folder_context
+from vicw_readers.assistants.agents.muted_flows import UNCHECKED, MutedFlows
 from vicw_readers.assistants.agents.subagents import (
     SIDECAR,
     AgentFlow,
     AgentFlows,
-    is_of_muted_prompt,
     is_sidecar,
     sidecar_of,
     subagent_flow,
@@ -62,19 +62,18 @@ def read_session(source: SourceFile) -> Iterator[Record]:
     read is refused alone.
     """
     reader = TranscriptReader(PurePath(source.name).stem)
-    flows, calls = AgentFlows(reader, sidecar_of(source)), ToolCalls()
+    flows, muted, calls = AgentFlows(reader, sidecar_of(source)), MutedFlows(source, reader), ToolCalls()
     last: dict[str, str] = {}
-    is_empty, is_checked, refused = True, False, 0
+    is_empty, is_passed_over, refused = True, False, 0
     with source.open() as file:
         for line in reader.lines(file):
             for number, reason in reader.unread[refused:]:
                 yield source.refuse(reason, number)
             refused = len(reader.unread)
             flow = flows.of(line)
-            if line.is_of_subagent and not is_checked:
-                is_checked = True
-                if is_of_muted_prompt(source, _session(reader), flow):
-                    raise NothingToReadError("is of a subagent whose prompt is not to be stored")
+            if muted.has(line, flow):
+                is_passed_over = True
+                continue
             if line.turn is not None:
                 yield _turn(source, reader, line.turn, flow, is_first=flow.id not in last)
                 last[flow.id] = line.turn.id
@@ -87,6 +86,10 @@ def read_session(source: SourceFile) -> Iterator[Record]:
     for call in calls.without_result():
         yield _call(source, reader, call)
         is_empty = False
+    if muted.is_unchecked:
+        yield source.note(UNCHECKED)
+    if is_empty and is_passed_over:
+        raise NothingToReadError("is of a subagent whose prompt is not to be stored")
     if is_empty and not reader.unread:
         raise NothingToReadError("is a session in which nobody says anything")
 

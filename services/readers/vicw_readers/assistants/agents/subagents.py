@@ -11,7 +11,6 @@ from typing import Any
 from vicw_readers.assistants.agents.transcript import (
     ASSISTANT,
     CODEX,
-    OFF_MARKER,
     TranscriptLine,
     TranscriptReader,
     TranscriptTurn,
@@ -106,30 +105,6 @@ def sidecar_of(source: SourceFile) -> dict[str, Any]:
     except (ValueError, RecursionError, OSError):
         return {}
     return value if isinstance(value, dict) else {}
-
-
-def is_of_muted_prompt(source: SourceFile, session: str, flow: AgentFlow) -> bool:
-    """Return whether a subagent worked for a prompt that is not to be stored, as its parent's file says.
-
-    Where the file does not tell which prompt it was for, one such prompt in the session is enough.
-    """
-    here = PurePosixPath(source.member or source.name)
-    above = next((n for n, folder in enumerate(here.parents, 1) if folder.name == session), 0)
-    parent = source.beside(f"{'../' * above}{session}.jsonl") if here.stem != session else None
-    if parent is None:
-        return False
-    reader = TranscriptReader(session)
-    call = flow.call if flow.parent == session else None
-    with parent.open() as file:
-        if not any(OFF_MARKER.encode() in raw for raw in iter(lambda: file.readline(1 << 20), b"")):
-            return False
-        file.seek(0)
-        return any(line.is_muted and (call is None or _makes(line, call)) for line in reader.lines(file))
-
-
-def _makes(line: TranscriptLine, call: str) -> bool:
-    content = (line.fields.get("message") or {}).get("content")
-    return any(isinstance(block, dict) and block.get("id") == call for block in content or ())
 
 
 def _codex_flow(session: str, payload: object) -> AgentFlow:

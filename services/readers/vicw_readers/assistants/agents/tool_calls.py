@@ -11,6 +11,8 @@ from vicw_readers.assistants.agents.transcript import TranscriptLine, without_me
 
 PART_CHARS = 2_000
 """Most characters of what a tool is given, and of what it gives: a file that it reads is no part of the talk."""
+MAX_OPEN = 1_000
+"""Most calls that wait for their results; the oldest goes without."""
 _OWN_TOOLS = "vicw"
 """Part of the names of our own tools: what they recall is stored already."""
 _CALL, _RESULT = "tool_use", "tool_result"
@@ -20,7 +22,7 @@ _CODEX_RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One call; ``id`` is the agent's own, ``line`` and ``timestamp`` are those of the call.
+    """One call; ``id`` is the agent's own, or that of its place; ``line`` and ``timestamp`` are those of the call.
 
     ``turn`` is the id of what was said last before it. ``subagent`` is the id of the agent that the call started.
     """
@@ -38,27 +40,29 @@ class ToolCall:
 
     @property
     def text(self) -> str:
-        """The tool, what it was given and what it gave, each cut to `PART_CHARS`."""
-        head = f"{self.tool}: {_cut(self.given)}" if self.given else self.tool
-        return f"{head}\n\n{_cut(self.result)}" if self.result else head
+        """The tool, what it was given and what it gave."""
+        head = f"{self.tool}: {self.given}" if self.given else self.tool
+        return f"{head}\n\n{self.result}" if self.result else head
 
 
 @dataclass(slots=True)
 class ToolCalls:
-    """Joins calls with their results, which come later in a session, or never."""
+    """Joins calls with their results, which come later in a session, or never; at most `MAX_OPEN` wait for theirs."""
 
     _open: dict[str, ToolCall] = field(default_factory=dict)
 
     def of_line(self, line: TranscriptLine, flow: str, turn: str | None) -> Iterator[ToolCall]:
         """Take the calls of a line into ``flow``, and yield those whose result it has."""
-        for call in _calls(line):
+        for call in calls_of(line):
             if _OWN_TOOLS not in call.tool.lower() and not line.is_muted:
                 self._open[call.id] = replace(call, flow=flow, turn=turn)
-        for given_id, result, has_failed, subagent in _results(line.fields):
+                if len(self._open) > MAX_OPEN:
+                    yield self._open.pop(next(iter(self._open)))
+        for given_id, result, has_failed, subagent in results_of(line.fields):
             answered = self._open.pop(given_id, None)
             if answered is not None:
                 text = without_memories(result).strip()
-                yield replace(answered, result=text, has_failed=has_failed, subagent=subagent)
+                yield replace(answered, result=_cut(text), has_failed=has_failed, subagent=subagent)
 
     def without_result(self) -> Iterator[ToolCall]:
         """Yield the calls that nothing has answered."""
@@ -66,12 +70,15 @@ class ToolCalls:
         self._open.clear()
 
 
-def _calls(line: TranscriptLine) -> Iterator[ToolCall]:
+def calls_of(line: TranscriptLine) -> Iterator[ToolCall]:
+    """Yield the calls that a line makes."""
     time = line.fields.get("timestamp")
     timestamp = time if isinstance(time, str) else None
-    for block in _blocks(line.fields):
+    for place, block in enumerate(_blocks(line.fields), 1):
         if str(block.get("type", "")).endswith(_CALL):
-            yield _call(block.get("id"), block.get("name"), block.get("input"), line.number, timestamp)
+            own = block.get("id") if isinstance(block.get("id"), str) else None
+            here = f"{line.fields.get('sessionId')}:line-{line.number}-{place}"
+            yield _call(own or here, block.get("name"), block.get("input"), line.number, timestamp)
     payload = line.fields.get("payload")
     if line.fields.get("type") == "response_item" and isinstance(payload, dict) and payload.get("type") in _CODEX_CALLS:
         name = payload.get("name") or str(payload["type"]).removesuffix("_call")
@@ -84,10 +91,10 @@ def _calls(line: TranscriptLine) -> Iterator[ToolCall]:
 def _call(given_id: object, tool: object, given: object, line: int, timestamp: str | None) -> ToolCall:
     call_id = given_id if isinstance(given_id, str) and given_id else f"line-{line}"
     name = tool if isinstance(tool, str) and tool else "tool"
-    return ToolCall(call_id, name, without_memories(_shown(given)).strip(), line, timestamp)
+    return ToolCall(call_id, name, _cut(without_memories(_shown(given)).strip()), line, timestamp)
 
 
-def _results(fields: Mapping[str, Any]) -> Iterator[tuple[str, str, bool, str | None]]:
+def results_of(fields: Mapping[str, Any]) -> Iterator[tuple[str, str, bool, str | None]]:
     """Yield the results of a line: the call's id, the text, whether it failed, the subagent that was started."""
     outcome = fields.get("toolUseResult")
     started = outcome.get("agentId") if isinstance(outcome, dict) else None

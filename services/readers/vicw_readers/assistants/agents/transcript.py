@@ -154,7 +154,7 @@ class TranscriptReader:
         else:
             return None
         if said is not None and said[0] == USER and not is_of_subagent:
-            self._is_muted = OFF_MARKER in said[1]
+            self._is_muted = OFF_MARKER in said[1] or (self._is_muted and not _is_prompt(line, said[1]))
         turn = None if said is None or self._is_muted else self._turn(line, *said)
         return TranscriptLine(self.line + 1, line, turn, self._is_muted, is_of_subagent)
 
@@ -211,6 +211,15 @@ def _claude_code(line: dict[str, object], kind: str) -> tuple[str, str] | None:
     else:
         raise UnreadableLineError(f"is a line of the {kind} without a message")
     return None if text.lstrip().startswith(_NO_PROMPT) else (kind, text)
+
+
+def _is_prompt(line: dict[str, Any], words: str) -> bool:
+    """Return whether a user line is what somebody asked: results of tools come as lines of the user, too."""
+    message = line.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    blocks = content if isinstance(content, list) else []
+    kinds = {str(block.get("type")) for block in blocks if isinstance(block, dict)}
+    return "tool_result" not in kinds and bool(without_memories(words).strip() or kinds - {"text"})
 
 
 def _codex(payload: dict[str, object], kind: str) -> tuple[str, str] | None:

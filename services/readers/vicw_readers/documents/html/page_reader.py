@@ -123,8 +123,7 @@ class PageReader:
             self._end_open({"p"}, {"table", "div", "section", "article", "td", "th", "li", "blockquote", "body"})
         if len(self._open) >= _MAX_DEPTH:
             return  # deeper than any page; its text is kept, its elements are not told apart
-        if name in _BLOCKS:
-            self._flush()
+        self._break(name)
         element = self._element(tag)
         if tag.is_empty and name not in _BLOCKS:
             return  # <a id="x"/> in XHTML
@@ -166,6 +165,7 @@ class PageReader:
         found = tag.attributes if tag.written.strip() else {}
         role = found.get("role", "")
         is_hidden = name in _HIDDEN and not (self._whole and name in {"form", "nav", "noscript"})
+        is_hidden = is_hidden and not (self._is_mail and name in {"button", "object", "map", "dialog"})
         is_hidden = is_hidden or "hidden" in found or found.get("aria-hidden") == "true"
         invisible = _INVISIBLE_IN_MAIL if self._is_mail else _INVISIBLE
         is_hidden = is_hidden or bool(invisible.search(found.get("style", "").lower()))
@@ -219,7 +219,7 @@ class PageReader:
     def _close(self) -> None:
         element = self._open[-1]
         if element.name in _BLOCKS:
-            self._flush()
+            self._break(element.name)
         elif element.target.startswith(("http://", "https://")):
             words = "".join(self._text[element.text_from :]).strip()
             self._text += [f" ({element.target})"] if words and words not in element.target else []
@@ -240,6 +240,13 @@ class PageReader:
             text = sum(len(placed.block.text) for placed in inside)
             if text and sum(placed.links for placed in inside) > text * _SIDE_LINK_SHARE:
                 del self.placed[element.first_block :]
+
+    def _break(self, name: str) -> None:
+        """End what stands before or in a block. In a mail the cells of a row are of one line: receipts have them."""
+        if self._is_mail and name in {"td", "th"}:
+            self._text.append(" ")
+        elif name in _BLOCKS:
+            self._flush()
 
     def _flush(self) -> None:
         """End a block, if it has text."""
