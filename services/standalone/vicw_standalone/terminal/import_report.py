@@ -10,11 +10,11 @@ from typing import Any
 
 from rich.markup import escape
 
+from vicw_ingest.file_import.summary import Summary
 from vicw_readers.records import Refused, Report, Skipped, SourceItem
 from vicw_readers.registry import readers
 from vicw_runtime.console import err, out
 from vicw_shared.text import counted
-from vicw_standalone.file_import.summary import Summary
 
 _SHOWN = 3
 """Files of a kind that are named without --verbose."""
