@@ -14,6 +14,7 @@ from vicw_embedding.process.supervisor import EmbeddingProcess
 from vicw_ingest.erasure.jobs import ErasureWorker
 from vicw_ingest.erasure.proof import FinishedErasure
 from vicw_ingest.expiry.service import Expiry
+from vicw_ingest.file_import.service import ImportJobs
 from vicw_ingest.index.service import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of
 from vicw_ingest.llm_queue.requests import ExtractionBackend
@@ -97,6 +98,7 @@ class Standalone:
         self._index_lock = asyncio.Lock()
         self._first_model: ModelIdentity
         self._ingest: IngestPorts
+        self._imports: ImportJobs
         self._erasures: ErasureWorker
 
     async def open(self, *, half: bool = False) -> None:
@@ -204,6 +206,10 @@ class Standalone:
             erasures=self._erasures,
         )
         self._stack.push_async_callback(self._background.close)
+        folder = self.data_dir.path / "imports"
+        self._imports = ImportJobs(self._ingest, self.settings.imports, folder, alone=True)
+        self._stack.push_async_callback(self._imports.close)
+        await self._imports.open()
         self.gate.open()
 
     @property
@@ -245,6 +251,11 @@ class Standalone:
         """Return the ports of the write path. Raises UnavailableError until the stores are open."""
         self.gate.require()
         return self._ingest
+
+    def imports(self) -> ImportJobs:
+        """Return the imports of uploaded files. Raises UnavailableError until the stores are open."""
+        self.gate.require()
+        return self._imports
 
     def retrieval_ports(self) -> RetrievalPorts:
         """Return the ports of the read path. Raises UnavailableError until the stores are open."""

@@ -16,6 +16,7 @@ from vicw_shared.settings.concerns import (
 )
 from vicw_shared.settings.documents import DocumentSettings
 from vicw_shared.settings.engines import Neo4jSettings, QdrantSettings, RedisSettings
+from vicw_shared.settings.imports import ImportSettings
 from vicw_shared.settings.mcp import McpSettings
 from vicw_shared.settings.model_servers import LlmSettings, RerankSettings
 from vicw_shared.settings.oidc import OidcSettings
@@ -37,6 +38,7 @@ __all__ = [
     "EmbeddingSettings",
     "EvictionSettings",
     "HookSettings",
+    "ImportSettings",
     "IngestSettings",
     "LimitSettings",
     "LlmSettings",

@@ -23,6 +23,7 @@ CONCERNS: tuple[type[BaseSettings], ...] = (
     settings.ReindexSettings,
     settings.RetrievalSettings,
     settings.RerankSettings,
+    settings.ImportSettings,
     settings.DocumentSettings,
     settings.HookSettings,
     settings.McpSettings,

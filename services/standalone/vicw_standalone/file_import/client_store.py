@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from vicw_client import BadRequestError, TooLargeError, VicwClient
 from vicw_ingest.file_import.port import ItemsRefusedError, StoredItem, TooMuchError
+from vicw_ingest.file_import.refusals import is_about_number, wrong_items
 from vicw_shared.wire.ingest import IngestResponse, Item
 
-_WRONG_ITEM = re.compile(r"items(?:\[(\d+)\]|\.(\d+))")
 _REFUSED = {400, 413, 422}
 _PAGE = 500
 
@@ -32,9 +31,9 @@ class ClientStore:
         except BadRequestError as error:
             if error.problem.status not in _REFUSED:
                 raise
-            if _is_too_much(error):
+            if isinstance(error, TooLargeError) or is_about_number(error.problem.errors):
                 raise TooMuchError(str(error)) from error
-            raise ItemsRefusedError(str(error), _wrong_items(error, len(items))) from error
+            raise ItemsRefusedError(str(error), wrong_items(error.problem.errors, len(items))) from error
 
     def is_new(self, context: str) -> bool:
         """Return whether the context has no items."""
@@ -52,19 +51,3 @@ class ClientStore:
     def retract(self, context: str, ids: Sequence[str]) -> None:
         """Retract items by their ids."""
         self._client.retract(context=context, ids=ids, wait=False)
-
-
-def _is_too_much(error: BadRequestError) -> bool:
-    """Return whether the whole request exceeds a limit, by its size or its number of items."""
-    return isinstance(error, TooLargeError) or {fault.field for fault in error.problem.errors} == {"items"}
-
-
-def _wrong_items(error: BadRequestError, count: int) -> dict[int, str]:
-    """Return the reasons of the problem document by the item's index in the request."""
-    wrong: dict[int, list[str]] = {}
-    for fault in error.problem.errors:
-        if (match := _WRONG_ITEM.match(fault.field)) and (n := int(match[1] or match[2])) < count:
-            subfield = fault.field[match.end() :].lstrip(".")
-            message = f"{fault.problem}. {fault.fix}"
-            wrong.setdefault(n, []).append(f"{subfield}: {message}" if subfield else message)
-    return {n: "; ".join(reasons) for n, reasons in sorted(wrong.items())}
