@@ -20,6 +20,7 @@ from vicw_shared.settings.imports import ImportSettings
 from vicw_shared.settings.mcp import McpSettings
 from vicw_shared.settings.model_servers import LlmSettings, RerankSettings
 from vicw_shared.settings.oidc import OidcSettings
+from vicw_shared.settings.readers import ReaderSettings
 from vicw_shared.settings.retrieval import RetrievalSettings
 from vicw_shared.settings.sleep_cycle import (
     ConsolidationSettings,
@@ -49,6 +50,7 @@ __all__ = [
     "Neo4jSettings",
     "OidcSettings",
     "QdrantSettings",
+    "ReaderSettings",
     "RedisSettings",
     "ReindexSettings",
     "RerankSettings",

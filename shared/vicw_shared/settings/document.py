@@ -24,6 +24,7 @@ CONCERNS: tuple[type[BaseSettings], ...] = (
     settings.RetrievalSettings,
     settings.RerankSettings,
     settings.ImportSettings,
+    settings.ReaderSettings,
     settings.DocumentSettings,
     settings.HookSettings,
     settings.McpSettings,

@@ -8,12 +8,11 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from vicw_readers.intake.limits import limits
 from vicw_readers.intake.source_file import SourceFile
 from vicw_readers.intake.text_decoder import encoding_of
 from vicw_readers.records import UnreadableFileError
 
-MAX_VALUE_CHARS = 64 * 1024 * 1024
-"""Longest single value, such as a conversation: it is held in memory."""
 _CHUNK_BYTES = 1024 * 1024
 _SPACE = re.compile(r"[\s,]*")
 _NEAR_END = 64
@@ -95,8 +94,8 @@ class _Values:
     def _more(self) -> None:
         """Read more: at least as much as there is, so that a long value is scanned a few times at most."""
         rest = self._text[self._at :]
-        if len(rest) > MAX_VALUE_CHARS:
-            raise self._broken(f"has a value of over {MAX_VALUE_CHARS} characters")
+        if len(rest) > (most := limits().value_chars):  # such as a conversation: it is held in memory
+            raise self._broken(f"has a value of over {most} characters (VICW_READERS_VALUE_MB)")
         data = self._file.read(max(_CHUNK_BYTES, len(rest)))
         self._ended = not data
         try:

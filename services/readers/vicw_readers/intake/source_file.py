@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from pydantic import ValidationError
 
+from vicw_readers.intake.limits import limits
 from vicw_readers.intake.text_decoder import SAVE_AS_UTF8, encoding_of, read_text
 from vicw_readers.records import Noted, Refused, Skipped, SourceItem, UnreadableFileError, faults_of, shown
 from vicw_shared.model import Sensitivity
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from vicw_readers.port import Reader
 
 GZIP = b"\x1f\x8b"
-MAX_LINE_CHARS = 16 * 1024 * 1024
-"""Longest line of a text: one is held in memory."""
 _PART_BYTES = 1024 * 1024
 
 
@@ -132,11 +131,13 @@ class SourceFile:
         with self.open() as file:
             encoding = self._encoding(file)
             text = io.TextIOWrapper(cast(Any, file), encoding, newline="")
-            number = 1
+            number, most = 1, limits().line_bytes  # one line is held in memory
             try:
-                while line := text.readline(MAX_LINE_CHARS + 1):
-                    if len(line) > MAX_LINE_CHARS:
-                        raise UnreadableFileError(f"has a line of over {MAX_LINE_CHARS} characters", number)
+                while line := text.readline(most + 1):
+                    if len(line) > most:
+                        raise UnreadableFileError(
+                            f"has a line of over {most} characters", number, "Raise VICW_READERS_LINE_MB"
+                        )
                     yield line
                     number += 1
             except UnicodeError:  # not every codec raises the error of decoding
