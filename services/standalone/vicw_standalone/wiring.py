@@ -98,7 +98,7 @@ class Standalone:
         self._index_lock = asyncio.Lock()
         self._first_model: ModelIdentity
         self._ingest: IngestPorts
-        self._imports: ImportJobs
+        self.import_jobs: ImportJobs
         self._erasures: ErasureWorker
 
     async def open(self, *, half: bool = False) -> None:
@@ -207,9 +207,9 @@ class Standalone:
         )
         self._stack.push_async_callback(self._background.close)
         folder = self.data_dir.path / "imports"
-        self._imports = ImportJobs(self._ingest, self.settings.imports, folder, alone=True)
-        self._stack.push_async_callback(self._imports.close)
-        await self._imports.open()
+        self.import_jobs = ImportJobs(self._ingest, self.settings.imports, folder, alone=True)
+        self._stack.push_async_callback(self.import_jobs.close)
+        await self.import_jobs.open()
         self.gate.open()
 
     @property
@@ -255,7 +255,7 @@ class Standalone:
     def imports(self) -> ImportJobs:
         """Return the imports of uploaded files. Raises UnavailableError until the stores are open."""
         self.gate.require()
-        return self._imports
+        return self.import_jobs
 
     def retrieval_ports(self) -> RetrievalPorts:
         """Return the ports of the read path. Raises UnavailableError until the stores are open."""

@@ -85,7 +85,7 @@ class ReadFiles(Message):
     items: StrictInt
 
 
-class UnreadPart(Message):
+class UnreadEntry(Message):
     """A file, line or item that was not read, or not as it stands: why, the way out, and what kind of file it is."""
 
     path: str
@@ -115,9 +115,9 @@ class ImportReport(Message):
     contexts: dict[str, StrictInt] = Field(default_factory=dict)
     masked: dict[str, StrictInt] = Field(default_factory=dict)
     read: tuple[ReadFiles, ...] = ()
-    refused: tuple[UnreadPart, ...] = ()
-    passed_over: tuple[UnreadPart, ...] = ()
-    noted: tuple[UnreadPart, ...] = ()
+    refused: tuple[UnreadEntry, ...] = ()
+    passed_over: tuple[UnreadEntry, ...] = ()
+    noted: tuple[UnreadEntry, ...] = ()
     refused_kinds: dict[str, StrictInt] = Field(default_factory=dict)
     passed_over_kinds: dict[str, StrictInt] = Field(default_factory=dict)
     noted_kinds: dict[str, StrictInt] = Field(default_factory=dict)

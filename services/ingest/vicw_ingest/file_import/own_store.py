@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vicw_core.filters.order import listing_place
-from vicw_ingest.file_import.port import ItemsRefusedError, StoredItem, TooMuchError
+from vicw_ingest.file_import.port import FlowItem, ItemsRefusedError, TooMuchError
 from vicw_ingest.file_import.refusals import is_about_number, wrong_items
 from vicw_ingest.pipeline import IngestPorts, ingest
 from vicw_ingest.versions.retraction import retract
@@ -28,7 +28,7 @@ _TRIES = 60
 _LONGEST_PAUSE_SECONDS = 10.0
 
 
-class StoppedError(Exception):
+class StopRequestedError(Exception):
     """The import is to stop."""
 
 
@@ -36,8 +36,8 @@ class StoppedError(Exception):
 class OwnStore:
     """Stores a tenant's items by the use cases, on the loop that has the ports; ``key`` is the caller's.
 
-    Whatever is full or down is tried again for some minutes. Raises VicwError for what stops the import, StoppedError
-    once ``stop`` is set.
+    Whatever is full or down is tried again for some minutes. Raises VicwError for what stops the import,
+    StopRequestedError once ``stop`` is set.
     """
 
     ports: IngestPorts
@@ -64,14 +64,14 @@ class OwnStore:
         uid = context_uid(self.tenant, context)
         return uid not in self._do(lambda: self.ports.graph.nodes(self.tenant, [uid]))
 
-    def flow_items(self, context: str, flow: str) -> Iterator[StoredItem]:
+    def flow_items(self, context: str, flow: str) -> Iterator[FlowItem]:
         """Yield the live items of a flow."""
         scope = Scope(tenant=self.tenant, now=now(), contexts=(context,))
         after: ListingPlace | None = None
         while True:
             query = ListingQuery(scope=scope, condition=OneOf("flow_id", (flow,)), after=after)
             page = self._do(lambda query=query: self.ports.graph.list_items(query, _PAGE))  # type: ignore[misc]
-            yield from (StoredItem(node.source_id, node.name, node.source) for node in page)
+            yield from (FlowItem(node.source_id, node.name, node.source) for node in page)
             if len(page) < _PAGE:
                 return
             after = listing_place(ItemOrder.TOLD, page[-1])
@@ -84,7 +84,7 @@ class OwnStore:
     def _do[T](self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         for tries in range(_TRIES):
             if self.stop.is_set():
-                raise StoppedError
+                raise StopRequestedError
             try:
                 return asyncio.run_coroutine_threadsafe(work(), self.loop).result()
             except StorageFullError:

@@ -22,7 +22,7 @@ class ItemsRefusedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class StoredItem:
+class FlowItem:
     """An item of the store: its id and source as the caller gave them, and its name."""
 
     id: str | None
@@ -44,7 +44,7 @@ class ItemStore(Protocol):
         """Return whether the context has no items."""
         ...
 
-    def flow_items(self, context: str, flow: str) -> Iterator[StoredItem]:
+    def flow_items(self, context: str, flow: str) -> Iterator[FlowItem]:
         """Yield the live items of a flow."""
         ...
 

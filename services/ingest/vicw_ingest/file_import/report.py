@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from vicw_ingest.file_import.summary import Summary
 from vicw_readers.records import Refused, Report, Skipped
-from vicw_shared.wire.file_import import ImportReport, ReadFiles, UnreadPart
+from vicw_shared.wire.file_import import ImportReport, ReadFiles, UnreadEntry
 
 _OTHER = "other"
 
@@ -48,10 +48,10 @@ def report_of(
     )
 
 
-def _part(record: Report) -> UnreadPart:
+def _part(record: Report) -> UnreadEntry:
     line = None if isinstance(record, Skipped) else record.line
     fix = record.fix if isinstance(record, Refused) else ""
-    return UnreadPart(path=record.path, line=line, reason=record.reason, fix=fix, kind=record.kind)
+    return UnreadEntry(path=record.path, line=line, reason=record.reason, fix=fix, kind=record.kind)
 
 
 def _kinds(records: Iterable[Report]) -> dict[str, int]:

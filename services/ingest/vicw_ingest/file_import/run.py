@@ -32,7 +32,7 @@ class UploadImport:
         self._run = FileImport(store, _NoLedger(), lambda done, total: None, stop)
 
     def carry_out(self) -> bool:
-        """Do all of it, and return whether it was all. Raises ReadingEndedError, StoppedError, VicwError."""
+        """Do all of it, and return whether it was all. Raises ReadingEndedError, StopRequestedError, VicwError."""
         summary = self._run.summary
         records = summary.counting(identified(map(self._inside, self._until_stopped())))
         batches = batched(records, self._run.report, max_items=self._max_items, max_chars=_BATCH_CHARS)

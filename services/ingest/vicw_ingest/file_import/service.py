@@ -25,7 +25,7 @@ from typing import Any
 import structlog
 
 from vicw_ingest.file_import.job_record import JobRecord
-from vicw_ingest.file_import.own_store import OwnStore, StoppedError
+from vicw_ingest.file_import.own_store import OwnStore, StopRequestedError
 from vicw_ingest.file_import.reading import Reading, ReadingEndedError, ReadingProcess
 from vicw_ingest.file_import.run import UploadImport
 from vicw_ingest.file_import.upload_folder import UploadFolder
@@ -48,7 +48,7 @@ type Open = Callable[[Sequence[Path], Mapping[str, object], Path], Reading]
 
 
 @dataclass(slots=True)
-class Place:
+class UploadPlace:
     """The place of an upload: its folder, and what it takes of the limits until its job ends."""
 
     job: str
@@ -91,7 +91,7 @@ class ImportJobs:
         self._uploads = UploadFolder(settings.folder or folder)
         self._alone = alone
         self._open = reading or partial(_read_in_process, settings.memory_mb)
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, UploadPlace] = {}
         self._running: dict[str, _Running] = {}
         self._threads = ThreadPoolExecutor(settings.jobs, "import")
 
@@ -100,7 +100,7 @@ class ImportJobs:
         await asyncio.to_thread(self._uploads.remove_leftovers)
 
     @asynccontextmanager
-    async def place(self) -> AsyncIterator[Place]:
+    async def place(self) -> AsyncIterator[UploadPlace]:
         """Give an upload its place; unless its job has begun it is free again, and its files gone, afterwards.
 
         Raises OverloadedError if as many imports are under way as may be, StorageFullError.
@@ -111,7 +111,7 @@ class ImportJobs:
                 retry_after_seconds=_RETRY_SECONDS,
             )
         job = str(uuid.uuid4())
-        place = Place(job, self._uploads.make(job))
+        place = UploadPlace(job, self._uploads.make(job))
         place.files.mkdir(mode=0o700)
         self._places[job] = place
         try:
@@ -120,7 +120,7 @@ class ImportJobs:
             if not place.is_begun:
                 await self._free(place)
 
-    def take(self, place: Place, size: int) -> None:
+    def take(self, place: UploadPlace, size: int) -> None:
         """Count bytes of an upload. Raises OverloadedError if all uploads together are too large."""
         place.bytes += size
         most = self.settings.total_mb * 2**20
@@ -133,7 +133,7 @@ class ImportJobs:
 
     async def begin(
         self,
-        place: Place,
+        place: UploadPlace,
         paths: Sequence[Path],
         query: ImportQuery,
         tenant: str,
@@ -198,7 +198,7 @@ class ImportJobs:
     async def _work_off(
         self,
         state: ImportJob,
-        place: Place,
+        place: UploadPlace,
         paths: Sequence[Path],
         query: ImportQuery,
         tenant: str,
@@ -210,18 +210,19 @@ class ImportJobs:
         except Exception as error:  # the job must not stay running for ever
             _log.exception("an import ended by an unexpected error", job=state.job)
             ended = state.model_copy(update={"status": "failed", "error": f"an unexpected error: {error}"})
+        finally:
+            await self._free(place)  # first: who is told of the end may send the next upload
         try:
             await self._record.put(tenant, ended.model_copy(update={"updated_at": now()}))
         except VicwError as error:
             _log.warning("the end of an import could not be recorded", job=state.job, error=error.detail)
         finally:
             del self._running[state.job]
-            await self._free(place)
 
     async def _import(
         self,
         state: ImportJob,
-        place: Place,
+        place: UploadPlace,
         paths: Sequence[Path],
         query: ImportQuery,
         tenant: str,
@@ -261,7 +262,7 @@ class ImportJobs:
         status, error = _end_of(work, running.reason, self.settings)
         return state.model_copy(update={"status": status, "error": error, "report": run.report(self.settings.listed)})
 
-    async def _free(self, place: Place) -> None:
+    async def _free(self, place: UploadPlace) -> None:
         await asyncio.to_thread(shutil.rmtree, place.folder, ignore_errors=True)
         self._places.pop(place.job, None)
 
@@ -271,7 +272,7 @@ def _end_of(work: asyncio.Future[bool], reason: str | None, settings: ImportSett
     try:
         if work.result():
             return "done", None
-    except StoppedError:
+    except StopRequestedError:
         pass
     except (ReadingEndedError, VicwError) as error:
         return "failed", str(error)

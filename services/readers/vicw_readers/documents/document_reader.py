@@ -14,14 +14,14 @@ from vicw_readers.records import Record, UnreadableFileError
 
 INSTALL = "pip install 'vicw[documents]'"
 INSTALL_HERE = "scripts/setup --no-dev --inexact --extra documents"
-_CHECKOUT = Path(__file__).parents[4]
+CHECKOUT = Path(__file__).parents[4]
 """The checkout that this file is in, if it is in one."""
 
 
 def parsed_items(source: SourceFile, kind: str, *, needs: str = "") -> Iterator[Record]:
     """Yield the items of a document, parsed by the parser ``kind``; ``needs`` is the module that the extra brings."""
     if needs and find_spec(needs) is None:
-        raise UnreadableFileError("needs the extra `documents` to be read", fix=_way_to_install(_CHECKOUT))
+        raise UnreadableFileError("needs the extra `documents` to be read", fix=_way_to_install(CHECKOUT))
     with source.on_disk() as path:
         yield from document_items(source, parse(kind, path))
 

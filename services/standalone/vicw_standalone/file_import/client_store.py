@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from vicw_client import BadRequestError, TooLargeError, VicwClient
-from vicw_ingest.file_import.port import ItemsRefusedError, StoredItem, TooMuchError
+from vicw_ingest.file_import.port import FlowItem, ItemsRefusedError, TooMuchError
 from vicw_ingest.file_import.refusals import is_about_number, wrong_items
 from vicw_shared.wire.ingest import IngestResponse, Item
 
@@ -39,12 +39,12 @@ class ClientStore:
         """Return whether the context has no items."""
         return not self._client.items(context=context, limit=1).items
 
-    def flow_items(self, context: str, flow: str) -> Iterator[StoredItem]:
+    def flow_items(self, context: str, flow: str) -> Iterator[FlowItem]:
         """Yield the live items of a flow."""
         cursor: str | None = None
         while True:
             page = self._client.items(context=context, flow=flow, limit=_PAGE, **({"cursor": cursor} if cursor else {}))
-            yield from (StoredItem(one.id, one.name, one.source) for one in page.items)
+            yield from (FlowItem(one.id, one.name, one.source) for one in page.items)
             if (cursor := page.next) is None:
                 return
 

@@ -86,7 +86,7 @@ async def serving(
     folder = standalone.data_dir.path / "imports"
     jobs = ImportJobs(standalone.ingest_ports(), settings or ImportSettings(), folder, alone=True, reading=reading)
     await jobs.open()
-    standalone._imports = jobs
+    standalone.import_jobs = jobs
     transport = httpx.ASGITransport(create_standalone_app(standalone))
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=60) as client:
         try:

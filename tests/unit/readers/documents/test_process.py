@@ -127,6 +127,6 @@ def test_without_the_extra_a_document_is_refused_with_the_way_out(
         "pip install 'vicw[documents]'; in this checkout scripts/setup --no-dev --inexact --extra documents"
     )
     assert len(others) == 1
-    monkeypatch.setattr(document_reader, "_CHECKOUT", tmp_path)
+    monkeypatch.setattr(document_reader, "CHECKOUT", tmp_path)
     refused = next(record for record in read_paths([tmp_path]) if isinstance(record, Refused))
     assert refused.fix == "pip install 'vicw[documents]'", "installed as a package"
