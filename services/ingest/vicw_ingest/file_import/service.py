@@ -36,9 +36,9 @@ from vicw_shared.settings import ImportSettings
 from vicw_shared.wire.file_import import ImportJob, ImportQuery, ImportReport
 
 _log = structlog.get_logger()
-_BEAT_SECONDS = 2.0
+BEAT_SECONDS = 2.0
 """Interval at which the state of a job is stored, and a wish to cancel it noticed."""
-_DEAD_AFTER = timedelta(seconds=60)
+DEAD_AFTER = timedelta(seconds=60)
 """Age of a running job's state from which its process counts as dead."""
 _RETRY_SECONDS = 5
 _INTERRUPTED = "the server ended during it. Send the same files again: nothing is stored twice"
@@ -185,7 +185,7 @@ class ImportJobs:
         """Return a state as it is seen from here: nobody works on a job whose process is gone."""
         if state.is_over or state.job in self._running:
             return state
-        if not self._alone and now() - state.updated_at < _DEAD_AFTER:
+        if not self._alone and now() - state.updated_at < DEAD_AFTER:
             return state
         return state.model_copy(update={"status": "interrupted", "error": _INTERRUPTED})
 
@@ -247,7 +247,7 @@ class ImportJobs:
         while not work.done():
             stopping = asyncio.create_task(running.stopping.wait())
             waited_for: set[asyncio.Future[Any]] = {work, stopping}
-            await asyncio.wait(waited_for, timeout=_BEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(waited_for, timeout=BEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
             stopping.cancel()
             if time.monotonic() > until:
                 self._stop(state.job, "failed")

@@ -8,13 +8,16 @@ import json
 import zipfile
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 import httpx
+import pytest
 
 from support.stores.memory import Memory
+from vicw_ingest.file_import import service
 from vicw_ingest.file_import.service import ImportJobs
 from vicw_readers.intake.child import options_of
 from vicw_readers.paths import read_paths
@@ -318,6 +321,37 @@ async def test_an_import_is_interrupted_by_the_end_of_the_server(memory: Memory)
         assert (job.status, job.is_over) == ("interrupted", True)
         assert "again" in (job.error or "")
         assert not left(memory)
+
+
+async def test_another_copy_of_the_service_tells_of_an_import_and_cancels_it(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "BEAT_SECONDS", 0.05)
+    ReadSlowly.go_on.clear()
+    ports, folder = memory.standalone.ingest_ports(), memory.standalone.data_dir.path / "imports"
+    copy = ImportJobs(ports, ImportSettings(), folder, alone=False)
+    async with serving(memory, reading=ReadSlowly) as http:
+        begun = await send(http, ("a.md", b"# A\n\nText.\n\n## B\n\nMore.\n"))
+        job = begun.json()["job"]
+        assert (await copy.status("default", job)).status == "running"
+        assert (await copy.cancel("default", job)).status == "cancelling"
+        assert (await ended(http, begun)).status == "cancelled"
+        assert (await copy.status("default", job)).status == "cancelled"
+    await copy.close()
+
+
+async def test_a_job_of_a_copy_that_is_long_silent_counts_as_interrupted(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ReadSlowly.go_on.clear()
+    ports, folder = memory.standalone.ingest_ports(), memory.standalone.data_dir.path / "imports"
+    copy = ImportJobs(ports, ImportSettings(), folder, alone=False)
+    async with serving(memory, reading=ReadSlowly) as http:
+        job = (await send(http, ("a.md", b"# A\n\nText.\n\n## B\n\nMore.\n"))).json()["job"]
+        assert (await copy.status("default", job)).status == "running"
+        monkeypatch.setattr(service, "DEAD_AFTER", timedelta(0))
+        assert (await copy.status("default", job)).status == "interrupted"
+    await copy.close()
 
 
 async def test_another_tenant_sees_no_import(memory: Memory) -> None:
