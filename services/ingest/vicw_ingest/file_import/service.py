@@ -9,7 +9,6 @@ stored stays, and the same upload again stores nothing twice.
 from __future__ import annotations
 
 import asyncio
-import shutil
 import threading
 import time
 import uuid
@@ -263,8 +262,10 @@ class ImportJobs:
         return state.model_copy(update={"status": status, "error": error, "report": run.report(self.settings.listed)})
 
     async def _free(self, place: UploadPlace) -> None:
-        await asyncio.to_thread(shutil.rmtree, place.folder, ignore_errors=True)
-        self._places.pop(place.job, None)
+        try:
+            await asyncio.to_thread(self._uploads.remove, place.folder)
+        finally:
+            self._places.pop(place.job, None)
 
 
 def _end_of(work: asyncio.Future[bool], reason: str | None, settings: ImportSettings) -> tuple[str, str | None]:

@@ -18,6 +18,8 @@ from vicw_shared.settings import ImportSettings
 
 FORM = "multipart/form-data"
 _HEADER_BYTES = 8192
+_MOST_PARTS = 32
+"""Folders above a file, and the file: each is one more call where they are made and removed."""
 _SEND = "Send each file as a part with its name: curl -F file=@notes.zip"
 
 
@@ -172,11 +174,16 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getat
 
 
 def _inner_path(name: str) -> PurePosixPath:
-    """Return the path of a file by its name, which may have folders. Raises InvalidInputError if it leads out."""
+    """Return the path of a file by its name, which may have folders.
+
+    Raises InvalidInputError if it leads out of the folder, or far down.
+    """
     path = PurePosixPath(name.replace("\\", "/"))
     is_absolute = path.is_absolute() or PureWindowsPath(name).drive != ""
     if is_absolute or ".." in path.parts or not path.parts or "\0" in name:
         raise _wrong(name, "is a name that leads elsewhere", "Name the file, with the folders above it if you like")
+    if len(path.parts) > _MOST_PARTS:
+        raise _wrong(f"{name[:80]}…", f"has over {_MOST_PARTS - 1} folders above it", "Send such files in a .zip")
     return path
 
 

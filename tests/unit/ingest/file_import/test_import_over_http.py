@@ -119,20 +119,32 @@ async def stored(http: httpx.AsyncClient, **query: Any) -> list[dict[str, Any]]:
 
 
 def left(memory: Memory) -> list[Path]:
-    return [path for path in (memory.standalone.data_dir.path / "imports").rglob("*") if path.name != "lock"][1:]
+    return _below(memory.standalone.data_dir.path / "imports")[1:]
 
 
-async def test_an_upload_of_many_formats_is_read_by_a_process_of_its_own(memory: Memory) -> None:
+def _below(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.suffix != ".lock"]
+
+
+async def test_an_upload_of_many_formats_is_read_by_a_process_of_its_own(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder is named relatively, and by a link: the process runs in another one."""
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "linked").symlink_to(tmp_path / "disk", target_is_directory=True)
+    monkeypatch.chdir(tmp_path)
+    settings = ImportSettings(folder=Path("linked/uploads"))
     archive = packed(
         notes__trip_DOT_md=b"# Trip\n\nThe harbour of Skagen.\n\n## Food\n\nSmoked eel.\n",
         notes__plan_DOT_rtf=b"{\\rtf1 Sail to Anholt.}",
         boat_DOT_eml=MAIL,
         logo_DOT_png=b"\x89PNG\r\n\x1a\n" + bytes(64),
     )
-    async with serving(memory, reading=None) as http:
-        job = await ended(http, await send(http, ("export.zip", archive), ("chat.txt", CHAT), owner="Ida"))
+    files = (("export.zip", archive), ("chat.txt", CHAT), ("letters/to/ida.rtf", b"{\\rtf1 Dear Ida.}"))
+    async with serving(memory, settings, reading=None) as http:
+        job = await ended(http, await send(http, *files, owner="Ida"))
         items = await stored(http)
-    assert (job.status, job.error, job.uploaded) == ("done", None, 2)
+    assert (job.status, job.error, job.uploaded) == ("done", None, 3)
     report = job.report
     assert {one.format: (one.files, one.items) for one in report.read} == {
         "markdown": (1, 2),
@@ -142,13 +154,13 @@ async def test_an_upload_of_many_formats_is_read_by_a_process_of_its_own(memory:
     assert report.created == len(items) == 5
     assert {one.title for one in report.read} >= {"Markdown"}
     refused = {one.path: one for one in report.refused}
-    assert refused.keys() == {"export.zip: notes/plan.rtf"}
+    assert refused.keys() == {"export.zip: notes/plan.rtf", "letters/to/ida.rtf"}, "as the caller named them"
     assert refused["export.zip: notes/plan.rtf"].fix
-    assert list(report.refused_kinds.values()) == [1]
+    assert list(report.refused_kinds.values()) == [2]
     assert sum(report.passed_over_kinds.values()) == 1
     assert report.private == 3
     assert {item["sensitivity"] for item in items if item["speaker"]} == {"personal"}
-    assert not left(memory), "uploaded files go when they are read"
+    assert not _below(tmp_path / "disk/uploads"), "uploaded files go when they are read"
 
 
 async def test_the_same_upload_again_stores_nothing_twice(memory: Memory) -> None:
@@ -208,6 +220,7 @@ WRONG: list[tuple[dict[str, Any], list[tuple[str, bytes]], int, str]] = [
     ({}, [("a.md", b"a"), ("a.md", b"b")], 422, "a.md"),
     ({}, [("a", b"a"), ("a/b", b"b")], 422, "a/b"),
     ({}, [("n" * 300, b"a")], 422, "body"),
+    ({}, [("a/" * 1900 + "f", b"a")], 422, "a/" * 40 + "…"),
     ({}, [("big.md", bytes(2 * 2**20))], 413, "VICW_IMPORT_UPLOAD_MB"),
     ({}, [(f"{n}.md", b"a") for n in range(5)], 413, "VICW_IMPORT_FILES"),
 ]
@@ -382,34 +395,6 @@ async def test_an_erasure_leaves_no_file_names_behind(memory: Memory) -> None:
         erased = await http.post("/forget", json={"items": [item["uid"]]})
         assert erased.json()["status"] == "done", erased.text
         assert (await http.get(job.address)).status_code == 404
-
-
-def test_files_of_a_killed_process_go_when_the_next_starts(tmp_path: Path) -> None:
-    dead = tmp_path / "imports" / "dead"
-    dead.mkdir(parents=True)
-    (dead / "lock").touch(0o600)
-    (dead / "private.md").write_text("secret")
-
-    async def start() -> None:
-        jobs = ImportJobs(_NoPorts(), ImportSettings(), tmp_path / "imports", alone=True)  # type: ignore[arg-type]
-        other = ImportJobs(_NoPorts(), ImportSettings(), tmp_path / "imports", alone=True)  # type: ignore[arg-type]
-        await jobs.open()
-        async with jobs.place() as place:
-            assert not dead.exists()
-            (place.files / "a.md").touch()
-            await other.open()
-            assert (place.files / "a.md").exists(), "those of a process that lives stay"
-            assert place.folder.stat().st_mode & 0o077 == 0
-        assert not place.folder.exists()
-        await jobs.close()
-        await other.close()
-
-    asyncio.run(start())
-    assert list((tmp_path / "imports").iterdir()) == []
-
-
-class _NoPorts:
-    graph = record = limits = None
 
 
 def test_the_report_is_the_one_of_the_command() -> None:
