@@ -129,7 +129,7 @@ class IngestWiring(PlatformWiring):
     async def start(self) -> None:
         """Run the indexer, and follow changes of the embedding model, in the background until ``close``."""
         await super().start()
-        await self.imports.open()
+        await self.imports.places.open()
         if self.ports.extractor is None:
             _log.info(NOTHING_EXTRACTED)
         start_background_task(self.indexer.run(), self._stack, "indexer")

@@ -207,9 +207,11 @@ class Standalone:
         )
         self._stack.push_async_callback(self._background.close)
         folder = self.data_dir.path / "imports"
-        self.import_jobs = ImportJobs(self._ingest, self.settings.imports, folder, alone=True)
+        self.import_jobs = ImportJobs(
+            self._ingest, self.settings.imports, folder, alone=True, require_room=self.data_dir.require_room
+        )
         self._stack.push_async_callback(self.import_jobs.close)
-        await self.import_jobs.open()
+        await self.import_jobs.places.open()
         self.gate.open()
 
     @property

@@ -26,9 +26,16 @@ class ImportSettings(BaseSettings):
     )
     files: int = Field(10_000, gt=0, description="Files in one upload; one with more gets 413")
     jobs: int = Field(2, gt=0, description="Imports at once, with uploads under way; with more, the next gets 429")
+    tenant_jobs: int | None = Field(None, gt=0, description="Imports of one tenant at once; default: as many as of all")
+    items: int = Field(
+        1_000_000,
+        gt=0,
+        description="Items in one upload; one with more fails (each takes some 200 bytes of memory until the end)",
+    )
+    upload_seconds: float = Field(3600.0, gt=0, description="Time limit of receiving one upload, in seconds; else 413")
     seconds: float = Field(21_600.0, gt=0, description="Time limit of one import, in seconds; then it has failed")
     memory_mb: int = Field(
-        1024, ge=256, description="Address space of the process that reads one upload, in MiB (limited on Linux alone)"
+        1024, ge=128, description="Address space of the process that reads one upload, in MiB (limited on Linux alone)"
     )
     listed: int = Field(
         1000, ge=0, description="Refusals, files passed over and notes that a job lists, of each so many; all count"

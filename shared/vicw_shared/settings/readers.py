@@ -28,3 +28,6 @@ class ReaderSettings(BaseSettings):
     )
     archive_expansion: int = Field(250, gt=0, description="Unpacked bytes of a file in a .zip for each packed one")
     member_mb: int = Field(32, gt=0, description="Unpacked size of a file in a .zip that is never too much, in MiB")
+    copy_mb: int = Field(
+        1024, gt=0, description="Unpacked size of a packed document, which is read from the disk, in MiB"
+    )

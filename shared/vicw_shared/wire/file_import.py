@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import io
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field
@@ -40,6 +41,7 @@ _EXAMPLE: JsonDict = {
 
 def _encoding(name: str) -> str:
     try:
+        io.TextIOWrapper(io.BytesIO(), name).read()  # refuses codecs between bytes, such as hex
         return codecs.lookup(name).name
     except (LookupError, ValueError):
         raise PydanticCustomError("encoding", "is no encoding: name one like latin-1 or cp1252") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
@@ -11,7 +12,7 @@ from fastapi import APIRouter, Query, Request, Response, Security
 
 from vicw_ingest.file_import.service import ImportJobs
 from vicw_runtime.http import Gate, bearer_scheme, caller_of, refusals, tenant_of
-from vicw_shared.errors import FieldProblem, InvalidInputError
+from vicw_shared.errors import FieldProblem, InvalidInputError, LimitExceededError
 from vicw_shared.model.keys import Right
 from vicw_shared.wire.file_import import ImportJob, ImportQuery
 
@@ -42,13 +43,16 @@ def create_import_router(jobs: Callable[[], ImportJobs], gate: Gate) -> APIRoute
         of = jobs()
         content_type = http.headers.get("content-type", "")
         boundary_of(content_type)
-        if query.format is not None:
-            await asyncio.to_thread(_require_format, query.format)
-        async with of.place() as place:
-            files = await receive(http.stream(), content_type, place.files, of.settings, partial(of.take, place))
-            job = await of.begin(
-                place, files.paths, query, tenant_of(http), uploaded=files.count, key=caller_of(http).key
-            )
+        await asyncio.to_thread(_require_known, query)
+        length = http.headers.get("content-length", "")
+        async with of.places.place(tenant_of(http), int(length) if length.isdecimal() else None) as place:
+            took = partial(of.places.take, place)
+            try:
+                async with asyncio.timeout(of.settings.upload_seconds):
+                    files = await receive(http.stream(), content_type, place.files, of.settings, took)
+            except TimeoutError:
+                raise _too_slow(of.settings.upload_seconds) from None
+            job = await of.begin(place, files.paths, query, uploaded=files.count, key=caller_of(http).key)
         response.headers["Location"] = job.address
         return job
 
@@ -93,9 +97,25 @@ def create_import_router(jobs: Callable[[], ImportJobs], gate: Gate) -> APIRoute
     return router
 
 
-def _require_format(name: str) -> None:
-    from vicw_readers.registry import readers  # slow to import
+def _require_known(query: ImportQuery) -> None:
+    """Refuse what readers would refuse after the upload."""
+    from vicw_readers.intake.source_file import patterns_of  # slow to import
+    from vicw_readers.registry import readers
 
     names = [reader.name for reader in readers()]
-    if name not in names:
-        raise InvalidInputError(FieldProblem("format", f"{name!r} is no format", f"There are {', '.join(names)}"))
+    if query.format is not None and query.format not in names:
+        raise InvalidInputError(
+            FieldProblem("format", f"{query.format!r} is no format", f"There are {', '.join(names)}")
+        )
+    for field, patterns in (("include", query.include), ("exclude", query.exclude)):
+        try:
+            patterns_of(patterns)
+        except (ValueError, re.error) as error:
+            fix = "Write it as a line of .gitignore, such as *.md"
+            raise InvalidInputError(FieldProblem(field, f"has no valid pattern: {error}", fix)) from None
+
+
+def _too_slow(seconds: float) -> LimitExceededError:
+    return LimitExceededError(
+        f"body: did not come within {seconds:g} seconds (VICW_IMPORT_UPLOAD_SECONDS). Send fewer files at once"
+    )

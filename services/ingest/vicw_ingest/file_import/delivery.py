@@ -80,8 +80,9 @@ class FileImport:
         ledger: Acknowledged,
         progress: Progress,
         stop: threading.Event,
+        summary: Summary | None = None,
     ) -> None:
-        self.summary = Summary()
+        self.summary = Summary() if summary is None else summary
         self._store = store
         self._ledger = ledger
         self._progress = progress
@@ -201,7 +202,7 @@ class FileImport:
         with self._lock:
             for n, reason in wrong.items():
                 record, _ = parcel.items[n]
-                self.summary.refused.append(Refused(record.path, record.line, reason))
+                self.summary.report(Refused(record.path, record.line, reason))
             self._report_progress(len(wrong))
 
     def _report_progress(self, more: int = 0) -> None:

@@ -26,20 +26,33 @@ class JobRecord:
         return ImportJob.model_validate(receipt.body)
 
     async def put(self, tenant: str, state: ImportJob) -> None:
-        """Keep a state, whatever it was before."""
+        """Keep the first state of an import."""
         await self.graph.write(tenant, "", methodcaller("put_receipt", _receipt(state)))
 
     async def advance(self, tenant: str, state: ImportJob) -> ImportJob:
-        """Keep the state of a running import, and return it: it is ``cancelling`` if another process wants that."""
+        """Keep the state of a running import, and return it: it is ``cancelling`` if another process wants that.
+
+        So it is if it was erased meanwhile, and then nothing is kept.
+        """
 
         async def work(transaction: GraphTransaction) -> ImportJob:
             before = await transaction.receipt(f"{IMPORT_KEY}{state.job}")
-            is_cancelled = before is not None and before.body["status"] == "cancelling"
+            is_cancelled = before is None or before.body["status"] == "cancelling"
             after = state.model_copy(update={"status": "cancelling"}) if is_cancelled else state
-            await transaction.put_receipt(_receipt(after))
+            if before is not None:
+                await transaction.put_receipt(_receipt(after))
             return after
 
         return await self.graph.write(tenant, "", work)
+
+    async def end(self, tenant: str, state: ImportJob) -> None:
+        """Keep the last state of an import, unless it was erased meanwhile."""
+
+        async def work(transaction: GraphTransaction) -> None:
+            if await transaction.receipt(f"{IMPORT_KEY}{state.job}") is not None:
+                await transaction.put_receipt(_receipt(state))
+
+        await self.graph.write(tenant, "", work)
 
     async def cancel(self, tenant: str, job: str) -> ImportJob:
         """Ask whoever runs an import to end it, unless it has ended; return its state."""
@@ -61,4 +74,4 @@ class JobRecord:
 
 
 def _receipt(state: ImportJob) -> Receipt:
-    return Receipt(f"{IMPORT_KEY}{state.job}", "", state.created_at, state.model_dump(mode="json"))
+    return Receipt(f"{IMPORT_KEY}{state.job}", "", state.updated_at, state.model_dump(mode="json"))

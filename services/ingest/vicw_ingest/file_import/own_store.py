@@ -8,11 +8,14 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import ValidationError
+
 from vicw_core.filters.order import listing_place
 from vicw_ingest.file_import.port import FlowItem, ItemsRefusedError, TooMuchError
 from vicw_ingest.file_import.refusals import is_about_number, wrong_items
 from vicw_ingest.pipeline import IngestPorts, ingest
 from vicw_ingest.versions.retraction import retract
+from vicw_readers.records import faults_of
 from vicw_shared.clock import now
 from vicw_shared.errors import InvalidInputError, LimitExceededError, RetryableError, StorageFullError
 from vicw_shared.model.item_order import ItemOrder
@@ -48,9 +51,11 @@ class OwnStore:
 
     def put(self, context: str, domain: str | None, items: Sequence[Item], key: str) -> IngestResponse:
         """Store items; see `ItemStore.put`. Each has an id, so no ``key`` is needed to send it twice."""
-        request = IngestRequest(context=context, domain=domain, wait=False, items=tuple(items))
         try:
+            request = IngestRequest(context=context, domain=domain, wait=False, items=tuple(items))
             response, _ = self._do(lambda: ingest(request, self.tenant, self.ports, key=self.key))
+        except ValidationError as error:  # of the context or domain: the items are valid
+            raise ItemsRefusedError(faults_of(error), {}) from error
         except LimitExceededError as error:
             raise TooMuchError(error.detail) from error
         except InvalidInputError as error:

@@ -8,15 +8,21 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Protocol, cast
 
+import structlog
+
+from vicw_readers.intake.child import OUT_OF_MEMORY
 from vicw_readers.intake.messages import from_line
 from vicw_readers.records import Record
 
+_log = structlog.get_logger()
+_LOGGED_BYTES = 4096
 COMMAND: tuple[str, ...] = (sys.executable, "-P", "-m", "vicw_readers.intake.child")
 """-P: without it Python looks for modules in the current folder first."""
 
@@ -38,6 +44,10 @@ class Reading(Protocol):
         """Read no further. May be called from any thread."""
         ...
 
+    def close(self) -> None:
+        """Stop, and leave nothing behind. Safe to call twice, and from any thread."""
+        ...
+
 
 class ReadingProcess:
     """Reads in a child process, with ``scratch`` as the folder of its temporary files."""
@@ -47,16 +57,19 @@ class ReadingProcess:
         self.titles: Mapping[str, str] = {}
         self._memory_mb = memory_mb
         self._is_stopped = False
+        self._last = ""
+        self._errors = scratch / "errors.log"
         request: dict[str, Any] = {"paths": [str(path) for path in paths], "options": options, "memory_mb": memory_mb}
         self._request = json.dumps(request).encode("ascii") + b"\n"
-        self._child = subprocess.Popen(
-            COMMAND,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=scratch,
-            env={**os.environ, "TMPDIR": str(scratch), "TEMP": str(scratch), "TMP": str(scratch)},
-        )
+        with self._errors.open("wb") as errors:
+            self._child = subprocess.Popen(
+                COMMAND,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                cwd=scratch,
+                env={**os.environ, "TMPDIR": str(scratch), "TEMP": str(scratch), "TMP": str(scratch)},
+            )
 
     def records(self) -> Iterator[Record]:
         """Yield the records; see `Reading.records`."""
@@ -71,6 +84,11 @@ class ReadingProcess:
         self._is_stopped = True
         self._child.kill()
 
+    def close(self) -> None:
+        """Kill the process and wait for its end; who waits for a record gets none."""
+        self.stop()
+        self._child.wait()
+
     def _answers(self) -> Iterator[Record]:
         requests, answers = cast(IO[bytes], self._child.stdin), cast(IO[bytes], self._child.stdout)
         try:
@@ -84,13 +102,21 @@ class ReadingProcess:
         while (line := answers.readline()).endswith(b"\n"):
             if line == b"\n":
                 return
-            yield from_line(line)
+            record = from_line(line)
+            self._last = record.path
+            yield record
         if not self._is_stopped:
             raise self._end()
 
     def _end(self) -> ReadingEndedError:
         code = self._child.wait()
-        return ReadingEndedError(
-            f"the process that reads the files ended ({code}): a file is broken, or needs over {self._memory_mb} MB of "
-            "memory. Send the files one by one to find it, or raise VICW_IMPORT_MEMORY_MB"
-        )
+        said = self._errors.read_bytes()[-_LOGGED_BYTES:].decode("utf-8", "replace")
+        _log.warning("the process that reads an upload ended", code=code, memory_mb=self._memory_mb, said=said)
+        if code == OUT_OF_MEMORY:
+            why = f"needs over {self._memory_mb} MiB of memory. Raise VICW_IMPORT_MEMORY_MB"
+        elif code == -getattr(signal, "SIGKILL", 9):
+            why = "was killed, as it is where a machine or container has no memory left. Give the server more"
+        else:
+            why = f"ended by an error ({code}), which the server's log has"
+        where = f" after {Path(self._last).name!r}" if self._last else ""
+        return ReadingEndedError(f"the process that reads the files{where} {why}, or leave the next file out")

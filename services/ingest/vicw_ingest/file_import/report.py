@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from vicw_ingest.file_import.summary import Summary
 from vicw_readers.records import Refused, Report, Skipped
 from vicw_shared.wire.file_import import ImportReport, ReadFiles, UnreadEntry
 
-_OTHER = "other"
-
 
 def report_of(
-    summary: Summary, title: Callable[[str], str], *, dry_run: bool = False, listed: int | None = None
+    summary: Summary, title: Callable[[str], str], *, dry_run: bool = False, brief: bool = False
 ) -> ImportReport:
     """Return the report of a summary, which a running import may change meanwhile.
 
-    ``title`` returns a format's title by its name. ``listed``: most entries of each list; None: all.
+    ``title`` returns a format's title by its name. ``brief``: without lists and contexts, which may be long.
     """
     # Copies, each made at once: an iteration would fail if another thread adds a key.
-    items, files, contexts, masked = map(dict, (summary.items, summary.files, summary.contexts, summary.masked))
-    refused, passed_over, noted = list(summary.refused), list(summary.passed_over), list(summary.notes)
+    items, files, masked = map(dict, (summary.items, summary.files, summary.masked))
     read = [
         ReadFiles(format=name, title=title(name), files=files.get(name, 0), items=count)
         for name, count in Counter(items).most_common()
     ]
-    return ImportReport(
+    report = ImportReport(
         dry_run=dry_run,
         created=summary.created,
         updated=summary.updated,
@@ -35,17 +32,22 @@ def report_of(
         linked=summary.linked,
         stored_before=summary.skipped,
         private=summary.private,
-        contexts=contexts,
         masked=masked,
         read=tuple(read),
-        refused=tuple(map(_part, refused[:listed])),
-        passed_over=tuple(map(_part, passed_over[:listed])),
-        noted=tuple(map(_part, noted[:listed])),
-        refused_kinds=_kinds(refused),
-        passed_over_kinds=_kinds(passed_over),
-        noted_kinds=_kinds(noted),
-        jobs=tuple(summary.jobs),
+        refused_kinds=_by_count(summary.refused_kinds),
+        passed_over_kinds=_by_count(summary.passed_over_kinds),
+        noted_kinds=_by_count(summary.noted_kinds),
     )
+    if brief:
+        return report
+    lists = {
+        "contexts": dict(Counter(dict(summary.contexts)).most_common(summary.listed)),
+        "refused": tuple(map(_part, list(summary.refused))),
+        "passed_over": tuple(map(_part, list(summary.passed_over))),
+        "noted": tuple(map(_part, list(summary.notes))),
+        "jobs": tuple(summary.jobs),
+    }
+    return report.model_copy(update=lists)
 
 
 def _part(record: Report) -> UnreadEntry:
@@ -54,5 +56,5 @@ def _part(record: Report) -> UnreadEntry:
     return UnreadEntry(path=record.path, line=line, reason=record.reason, fix=fix, kind=record.kind)
 
 
-def _kinds(records: Iterable[Report]) -> dict[str, int]:
-    return dict(Counter(record.kind or _OTHER for record in records).most_common())
+def _by_count(kinds: Counter[str]) -> dict[str, int]:
+    return dict(Counter(dict(kinds)).most_common())

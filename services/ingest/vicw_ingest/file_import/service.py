@@ -11,10 +11,9 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-import uuid
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -25,12 +24,12 @@ import structlog
 
 from vicw_ingest.file_import.job_record import JobRecord
 from vicw_ingest.file_import.own_store import OwnStore, StopRequestedError
+from vicw_ingest.file_import.places import UploadPlace, UploadPlaces
 from vicw_ingest.file_import.reading import Reading, ReadingEndedError, ReadingProcess
 from vicw_ingest.file_import.run import UploadImport
-from vicw_ingest.file_import.upload_folder import UploadFolder
 from vicw_ingest.pipeline import IngestPorts
 from vicw_shared.clock import now
-from vicw_shared.errors import OverloadedError, VicwError
+from vicw_shared.errors import VicwError
 from vicw_shared.settings import ImportSettings
 from vicw_shared.wire.file_import import ImportJob, ImportQuery, ImportReport
 
@@ -39,26 +38,11 @@ BEAT_SECONDS = 2.0
 """Interval at which the state of a job is stored, and a wish to cancel it noticed."""
 DEAD_AFTER = timedelta(seconds=60)
 """Age of a running job's state from which its process counts as dead."""
-_RETRY_SECONDS = 5
 _INTERRUPTED = "the server ended during it. Send the same files again: nothing is stored twice"
+_UNEXPECTED = "an unexpected error: the server's log has it. What was stored stays"
 
 type Open = Callable[[Sequence[Path], Mapping[str, object], Path], Reading]
 """Begins to read paths with options; the folder is for temporary files."""
-
-
-@dataclass(slots=True)
-class UploadPlace:
-    """The place of an upload: its folder, and what it takes of the limits until its job ends."""
-
-    job: str
-    folder: Path
-    bytes: int = 0
-    is_begun: bool = False
-
-    @property
-    def files(self) -> Path:
-        """Where the files go."""
-        return self.folder / "files"
 
 
 @dataclass(slots=True)
@@ -82,60 +66,26 @@ class ImportJobs:
         *,
         alone: bool,
         reading: Open | None = None,
+        require_room: Callable[[], None] = lambda: None,
     ) -> None:
-        """``folder`` is that of the uploads. ``alone``: no other process has the store open."""
+        """``folder`` is that of the uploads. ``alone``: no other process has the store open.
+
+        ``require_room`` raises StorageFullError while the disk of the store is too full to write to.
+        """
         self.settings = settings
         self._ports = ports
         self._record = JobRecord(ports.graph, ports.record)
-        self._uploads = UploadFolder(settings.folder or folder)
+        self.places = UploadPlaces(settings, settings.folder or folder, require_room)
         self._alone = alone
         self._open = reading or partial(_read_in_process, settings.memory_mb)
-        self._places: dict[str, UploadPlace] = {}
         self._running: dict[str, _Running] = {}
         self._threads = ThreadPoolExecutor(settings.jobs, "import")
-
-    async def open(self) -> None:
-        """Remove the uploads of processes that died."""
-        await asyncio.to_thread(self._uploads.remove_leftovers)
-
-    @asynccontextmanager
-    async def place(self) -> AsyncIterator[UploadPlace]:
-        """Give an upload its place; unless its job has begun it is free again, and its files gone, afterwards.
-
-        Raises OverloadedError if as many imports are under way as may be, StorageFullError.
-        """
-        if len(self._places) >= self.settings.jobs:
-            raise OverloadedError(
-                f"{len(self._places)} imports are under way (VICW_IMPORT_JOBS). Send it again when one is done",
-                retry_after_seconds=_RETRY_SECONDS,
-            )
-        job = str(uuid.uuid4())
-        place = UploadPlace(job, self._uploads.make(job))
-        place.files.mkdir(mode=0o700)
-        self._places[job] = place
-        try:
-            yield place
-        finally:
-            if not place.is_begun:
-                await self._free(place)
-
-    def take(self, place: UploadPlace, size: int) -> None:
-        """Count bytes of an upload. Raises OverloadedError if all uploads together are too large."""
-        place.bytes += size
-        most = self.settings.total_mb * 2**20
-        if sum(one.bytes for one in self._places.values()) > most and len(self._places) > 1:
-            raise OverloadedError(
-                f"body: with the other uploads it is over {self.settings.total_mb} MiB (VICW_IMPORT_TOTAL_MB). Send it "
-                "again when their import is done",
-                retry_after_seconds=_RETRY_SECONDS,
-            )
 
     async def begin(
         self,
         place: UploadPlace,
         paths: Sequence[Path],
         query: ImportQuery,
-        tenant: str,
         *,
         uploaded: int,
         key: str | None = None,
@@ -152,10 +102,10 @@ class ImportJobs:
             bytes=place.bytes,
             report=ImportReport(dry_run=query.dry_run),
         )
-        await self._record.put(tenant, state)
+        await self._record.put(place.tenant, state)
         running = self._running[place.job] = _Running()
         place.is_begun = True
-        work = self._work_off(state, place, paths, query, tenant, key, running)
+        work = self._work_off(state, place, paths, query, key, running)
         running.task = asyncio.create_task(work, name=f"import {place.job}")
         return state
 
@@ -178,7 +128,7 @@ class ImportJobs:
         if tasks:
             await asyncio.wait(tasks)
         await asyncio.to_thread(self._threads.shutdown)
-        await asyncio.to_thread(self._uploads.close)
+        await self.places.close()
 
     def _seen(self, state: ImportJob) -> ImportJob:
         """Return a state as it is seen from here: nobody works on a job whose process is gone."""
@@ -200,19 +150,18 @@ class ImportJobs:
         place: UploadPlace,
         paths: Sequence[Path],
         query: ImportQuery,
-        tenant: str,
         key: str | None,
         running: _Running,
     ) -> None:
         try:
-            ended = await self._import(state, place, paths, query, tenant, key, running)
-        except Exception as error:  # the job must not stay running for ever
+            ended = await self._import(state, place, paths, query, key, running)
+        except Exception:  # the job must not stay running for ever
             _log.exception("an import ended by an unexpected error", job=state.job)
-            ended = state.model_copy(update={"status": "failed", "error": f"an unexpected error: {error}"})
+            ended = state.model_copy(update={"status": "failed", "error": _UNEXPECTED})
         finally:
-            await self._free(place)  # first: who is told of the end may send the next upload
+            await self.places.free(place)  # first: who is told of the end may send the next upload
         try:
-            await self._record.put(tenant, ended.model_copy(update={"updated_at": now()}))
+            await self._record.end(place.tenant, ended.model_copy(update={"updated_at": now()}))
         except VicwError as error:
             _log.warning("the end of an import could not be recorded", job=state.job, error=error.detail)
         finally:
@@ -224,7 +173,6 @@ class ImportJobs:
         place: UploadPlace,
         paths: Sequence[Path],
         query: ImportQuery,
-        tenant: str,
         key: str | None,
         running: _Running,
     ) -> ImportJob:
@@ -235,37 +183,43 @@ class ImportJobs:
         reading = await asyncio.to_thread(self._open, paths, options, scratch)
         run = UploadImport(
             reading,
-            OwnStore(self._ports, tenant, key, loop, running.stop),
+            OwnStore(self._ports, place.tenant, key, loop, running.stop),
             running.stop,
             root=f"{place.files}/",
             dry_run=query.dry_run,
             max_items=self._ports.limits.items,
+            limits=self.settings,
         )
         work = loop.run_in_executor(self._threads, run.carry_out)
+        try:
+            await self._watch(work, run, state, place.tenant, running)
+        finally:
+            # Whatever happened: nothing is read and stored for a job that has ended, and no process stays behind.
+            running.stop.set()
+            await asyncio.to_thread(reading.close)
+            await asyncio.wait({work})
+        status, error = _end_of(work, running.reason, self.settings)
+        return state.model_copy(
+            update={"status": status, "error": error, "report": await asyncio.to_thread(run.report)}
+        )
+
+    async def _watch(
+        self, work: asyncio.Future[bool], run: UploadImport, state: ImportJob, tenant: str, running: _Running
+    ) -> None:
+        """Tell how far an import is, until it has ended or is to stop."""
         until = time.monotonic() + self.settings.seconds
-        while not work.done():
+        while not work.done() and not running.stop.is_set():
             stopping = asyncio.create_task(running.stopping.wait())
             waited_for: set[asyncio.Future[Any]] = {work, stopping}
             await asyncio.wait(waited_for, timeout=BEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
             stopping.cancel()
             if time.monotonic() > until:
                 self._stop(state.job, "failed")
-            if running.stop.is_set():
-                reading.stop()
-                await asyncio.wait({work})
-            elif not work.done():
+            elif not work.done() and not running.stop.is_set():
                 with suppress(VicwError):  # the work itself meets the error, too
-                    told = {"report": run.report(self.settings.listed), "updated_at": now()}
+                    told = {"report": run.report(brief=True), "updated_at": now()}
                     if (await self._record.advance(tenant, state.model_copy(update=told))).status == "cancelling":
                         self._stop(state.job, "cancelled")
-        status, error = _end_of(work, running.reason, self.settings)
-        return state.model_copy(update={"status": status, "error": error, "report": run.report(self.settings.listed)})
-
-    async def _free(self, place: UploadPlace) -> None:
-        try:
-            await asyncio.to_thread(self._uploads.remove, place.folder)
-        finally:
-            self._places.pop(place.job, None)
 
 
 def _end_of(work: asyncio.Future[bool], reason: str | None, settings: ImportSettings) -> tuple[str, str | None]:

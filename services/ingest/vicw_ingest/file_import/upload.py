@@ -6,13 +6,14 @@ import asyncio
 import errno
 import os
 from collections.abc import AsyncIterator, Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO
 
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
+from vicw_ingest.file_import.places import too_large
 from vicw_shared.errors import FieldProblem, InvalidInputError, LimitExceededError, StorageFullError, VicwError
 from vicw_shared.settings import ImportSettings
 
@@ -76,7 +77,7 @@ class UploadedFiles:
                     "on_header_end": self._end_header,
                     "on_headers_finished": self._open,
                     "on_part_data": self._put,
-                    "on_part_end": self.close,
+                    "on_part_end": self._end_file,
                     "on_end": self._end,
                 },
             )
@@ -92,10 +93,7 @@ class UploadedFiles:
         """Take the next bytes of the body. Blocks while they are written."""
         self._received += len(chunk)
         if self._received > self._most:
-            raise LimitExceededError(
-                f"body: over {self._limits.upload_mb} MiB (VICW_IMPORT_UPLOAD_MB). Send fewer files at once, raise the "
-                "limit, or read them where they are: vicw ingest PATH"
-            )
+            raise too_large(self._limits)
         try:
             self._parser.write(chunk)
         except FormParserError as error:
@@ -111,10 +109,14 @@ class UploadedFiles:
             raise _wrong("body", "has no file", _SEND)
 
     def close(self) -> None:
-        """Close the file that is being written."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        """Close the file that is being written, if any. Never raises: its last bytes may find no room, either."""
+        with suppress(OSError):
+            self._end_file()
+
+    def _end_file(self) -> None:
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
 
     def _begin(self) -> None:
         self._disposition = b""

@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from vicw_readers.intake.limits import limits
 from vicw_readers.intake.messages import as_line
 from vicw_readers.intake.source_file import ImportOptions
 from vicw_readers.paths import read_paths
@@ -26,6 +27,10 @@ if sys.platform != "win32":
     import resource
 
 
+OUT_OF_MEMORY = 77
+"""Exit code."""
+
+
 def main() -> None:
     """Read the files that standard input names."""
     request = json.loads(sys.stdin.buffer.readline())
@@ -34,8 +39,11 @@ def main() -> None:
             os.dup2(nothing.fileno(), 1)
         _limit(request["memory_mb"])
         answers.write(json.dumps({reader.name: reader.title for reader in readers()}).encode() + b"\n")
-        for record in read_paths([Path(path) for path in request["paths"]], options_of(request["options"])):
-            answers.write(as_line(record))
+        try:
+            for record in read_paths([Path(path) for path in request["paths"]], options_of(request["options"])):
+                answers.write(as_line(record))
+        except MemoryError:
+            os._exit(OUT_OF_MEMORY)  # what the limit has left is too little to say so
         answers.write(b"\n")
 
 
@@ -52,12 +60,20 @@ def options_of(fields: dict[str, object]) -> ImportOptions:
 
 
 def _limit(memory_mb: int) -> None:
-    """Limit the address space of this process, where the system can: Linux alone does."""
+    """Limit the address space of this process, and the files that it writes, where the system can: Linux can both.
+
+    Where memory runs out all the same it goes first, before the server that waits for it.
+    """
     if sys.platform == "win32":
         return
+    copy = limits().copy_bytes
     with contextlib.suppress(ValueError, OSError):
         # The hard limit stays: the process that parses documents sets its own.
         resource.setrlimit(resource.RLIMIT_AS, (memory_mb * 2**20, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (copy, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000", "ascii")
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ class ReadLimits:
     archive_bytes: int = 1024 * _MIB
     archive_expansion: int = 250
     member_bytes: int = 32 * _MIB
+    copy_bytes: int = 1024 * _MIB
 
 
 @cache
@@ -42,4 +43,5 @@ def limits() -> ReadLimits:
         archive_bytes=settings.archive_mb * _MIB,
         archive_expansion=settings.archive_expansion,
         member_bytes=settings.member_mb * _MIB,
+        copy_bytes=settings.copy_mb * _MIB,
     )

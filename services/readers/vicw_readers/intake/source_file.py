@@ -6,14 +6,13 @@ import codecs
 import gzip
 import io
 import posixpath
-import shutil
 import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
-from functools import cache
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -58,13 +57,14 @@ class ImportOptions:
 
     def wants(self, name: str) -> bool:
         """Return whether a file of a folder or archive is to be read, by patterns as of ``.gitignore``."""
-        return (not self.include or _spec(self.include).match_file(name)) and not (
-            self.exclude and _spec(self.exclude).match_file(name)
+        return (not self.include or patterns_of(self.include).match_file(name)) and not (
+            self.exclude and patterns_of(self.exclude).match_file(name)
         )
 
 
-@cache
-def _spec(patterns: tuple[str, ...]) -> GitIgnoreSpec:
+@lru_cache(8)
+def patterns_of(patterns: tuple[str, ...]) -> GitIgnoreSpec:
+    """Return what matches names by patterns as of ``.gitignore``. Raises ValueError, re.error."""
     from pathspec import GitIgnoreSpec  # slow to import
 
     return GitIgnoreSpec.from_lines(patterns)
@@ -170,8 +170,14 @@ class SourceFile:
             return
         with tempfile.TemporaryDirectory(prefix="vicw-") as folder:
             copy = Path(folder) / f"file{PurePosixPath(self.name).suffix}"
+            left = limits().copy_bytes  # not as much as it says, or may expand to: the disk is other programs', too
             with self.open() as file, copy.open("wb") as target:
-                shutil.copyfileobj(file, target)
+                while part := file.read(_PART_BYTES):
+                    if (left := left - len(part)) < 0:
+                        raise UnreadableFileError(
+                            f"expands to over {limits().copy_bytes} bytes", fix="Raise VICW_READERS_COPY_MB"
+                        )
+                    target.write(part)
             yield copy
 
     def beside(self, name: str) -> SourceFile | None:

@@ -17,7 +17,7 @@ from vicw_client import VicwClient, VicwClientError
 from vicw_ingest.file_import.batches import batched as in_requests
 from vicw_ingest.file_import.delivery import FileImport, ItemDigest, Progress
 from vicw_ingest.file_import.summary import Summary
-from vicw_readers.records import Record, Refused, SourceItem, UnreadableFileError
+from vicw_readers.records import Record, Refused, Report, SourceItem, UnreadableFileError
 from vicw_shared.domains import CODING
 from vicw_shared.text import counted
 from vicw_shared.wire.knowledge import KnownPage, LinkFault, LinkProblem
@@ -88,9 +88,9 @@ def sync(
     snapshot = read_folder(root)
     store = ClientStore(client, wait=wait_until_found)
     run = FileImport(store, _NoLedger(), progress or (lambda done, total: None), stop or threading.Event())
-    run.summary.refused += snapshot.refused
-    run.summary.passed_over += snapshot.passed_over
-    run.summary.notes += snapshot.notes
+    unread: list[Report] = [*snapshot.refused, *snapshot.passed_over, *snapshot.notes]
+    for record in unread:
+        run.summary.report(record)
     try:
         plan = plan_of(snapshot, _stored_pages(client, target), target.folder, again=again)
         if not snapshot.pages and plan.retract and not may_be_empty:

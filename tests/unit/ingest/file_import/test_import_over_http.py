@@ -18,6 +18,7 @@ import pytest
 
 from support.stores.memory import Memory
 from vicw_ingest.file_import import service
+from vicw_ingest.file_import.job_record import JobRecord
 from vicw_ingest.file_import.service import ImportJobs
 from vicw_readers.intake.child import options_of
 from vicw_readers.paths import read_paths
@@ -57,6 +58,9 @@ class ReadHere:
     def stop(self) -> None:
         pass
 
+    def close(self) -> None:
+        self.stop()
+
 
 class ReadSlowly(ReadHere):
     """Waits before the second record until it is stopped, or the test goes on."""
@@ -88,7 +92,7 @@ async def serving(
     standalone = memory.standalone
     folder = standalone.data_dir.path / "imports"
     jobs = ImportJobs(standalone.ingest_ports(), settings or ImportSettings(), folder, alone=True, reading=reading)
-    await jobs.open()
+    await jobs.places.open()
     standalone.import_jobs = jobs
     transport = httpx.ASGITransport(create_standalone_app(standalone))
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=60) as client:
@@ -197,6 +201,19 @@ async def test_names_with_folders_are_read_as_a_folder(memory: Memory) -> None:
     assert [item["id"] for item in items] == ["herbs/mint.md#mint"]
 
 
+async def test_a_file_without_a_visible_name_is_stored_with_the_others(memory: Memory) -> None:
+    async with serving(memory) as http:
+        job = await ended(http, await send(http, (" .md", b"# A\n\nText.\n"), ("b.md", b"# B\n\nText of B.\n")))
+    assert (job.status, job.report.contexts) == ("done", {"files": 1, "b": 1})
+
+
+async def test_a_context_that_the_store_refuses_costs_its_items_alone(memory: Memory) -> None:
+    lines = b'{"text": "Of no context.", "context": "\\u200b"}\n{"text": "Of one.", "context": "log"}\n'
+    async with serving(memory) as http:
+        job = await ended(http, await send(http, ("log.jsonl", lines)))
+    assert (job.status, job.report.created, len(job.report.refused)) == ("done", 1, 1)
+
+
 async def test_a_dry_run_stores_nothing(memory: Memory) -> None:
     async with serving(memory) as http:
         job = await ended(http, await send(http, ("a.md", b"# A\n\nText.\n"), ("b.rtf", b"{\\rtf1 B}"), dry_run=True))
@@ -214,6 +231,9 @@ WRONG: list[tuple[dict[str, Any], list[tuple[str, bytes]], int, str]] = [
     ({"format": "runes"}, [("a.md", b"a")], 422, "format"),
     ({"timezone": "Mars/Olympus"}, [("a.md", b"a")], 422, "timezone"),
     ({"encoding": "klingon"}, [("a.md", b"a")], 422, "encoding"),
+    ({"encoding": "hex"}, [("a.md", b"a")], 422, "encoding"),
+    ({"include": ["!"]}, [("a.md", b"a")], 422, "include"),
+    ({"exclude": ["*.md", "[z-a]"]}, [("a.md", b"a")], 422, "exclude"),
     ({"sensitivity": "secret"}, [("a.md", b"a")], 422, "sensitivity"),
     ({}, [("../a.md", b"a")], 422, "../a.md"),
     ({}, [("/etc/a.md", b"a")], 422, "/etc/a.md"),
@@ -367,6 +387,41 @@ async def test_a_job_of_a_copy_that_is_long_silent_counts_as_interrupted(
     await copy.close()
 
 
+async def test_an_import_that_breaks_off_leaves_no_process_and_no_work(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: object) -> None:
+        raise RuntimeError("the driver has a secret")
+
+    monkeypatch.setattr(service, "BEAT_SECONDS", 0.05)
+    monkeypatch.setattr(JobRecord, "advance", fail)
+    ReadSlowly.go_on.clear()
+    async with serving(memory, reading=ReadSlowly) as http:
+        job = await ended(http, await send(http, ("a.md", b"# A\n\nText.\n\n## B\n\nMore.\n")))
+        assert (job.status, "secret" in str(job.error), "log" in str(job.error)) == ("failed", False, True)
+        assert ReadSlowly.go_on.is_set(), "it reads no further"
+        assert await stored(http) == [], "and what was read is not stored afterwards"
+
+
+async def test_an_erasure_ends_the_imports_that_run_and_their_records_stay_away(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "BEAT_SECONDS", 0.05)
+    ReadSlowly.go_on.clear()
+    async with serving(memory, reading=ReadSlowly) as http:
+        [item] = (await http.post("/ingest", json={"context": "c", "items": [{"text": "Old."}]})).json()["items"]
+        begun = await send(http, ("a.md", b"# A\n\nText.\n\n## B\n\nMore.\n"))
+        assert (await http.post("/forget", json={"items": [item["uid"]]})).json()["status"] == "done"
+        for _ in range(3000):
+            if not left(memory):
+                break
+            await asyncio.sleep(0.01)
+        assert not left(memory), "the files are gone"
+        assert (await http.get(begun.json()["address"])).status_code == 404
+        assert await stored(http) == []
+    assert (await memory.standalone.graph.record.receipt("default", f"import:{begun.json()['job']}")) is None
+
+
 async def test_another_tenant_sees_no_import(memory: Memory) -> None:
     keys = memory.standalone.keys
     tokens = {}
@@ -402,7 +457,8 @@ def test_the_report_is_the_one_of_the_command() -> None:
     from vicw_readers.records import Refused
     from vicw_standalone.terminal.import_report import summary_as_json
 
-    summary = Summary(created=2, refused=[Refused("a.rtf", None, "is a document", "Save it anew", "RTF document")])
+    summary = Summary(created=2)
+    summary.report(Refused("a.rtf", None, "is a document", "Save it anew", "RTF document"))
     fields = json.loads(summary_as_json(summary))
     assert fields["refused"] == [
         {"path": "a.rtf", "line": None, "reason": "is a document", "fix": "Save it anew", "kind": "RTF document"}

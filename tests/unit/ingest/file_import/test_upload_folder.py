@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from vicw_ingest.file_import.service import ImportJobs
+from vicw_ingest.file_import.places import UploadPlaces
 from vicw_ingest.file_import.upload_folder import UploadFolder
 from vicw_shared.errors import StorageFullError
 from vicw_shared.settings import ImportSettings
@@ -17,12 +17,8 @@ LOCK = "vicw-uploads.lock"
 DEAD = "0123456789abcdef0123456789abcdef"
 
 
-class _NoPorts:
-    graph = record = limits = None
-
-
-def imports(folder: Path) -> ImportJobs:
-    return ImportJobs(_NoPorts(), ImportSettings(jobs=1), folder, alone=True)  # type: ignore[arg-type]
+def places_in(folder: Path) -> UploadPlaces:
+    return UploadPlaces(ImportSettings(jobs=1), folder, lambda: None)
 
 
 def left_by_a_dead_process(folder: Path, deep: int = 0) -> Path:
@@ -58,16 +54,16 @@ def remove_deep(folder: Path) -> None:
 async def test_files_of_a_killed_process_go_when_the_next_starts(tmp_path: Path) -> None:
     folder = tmp_path / "imports"
     dead = left_by_a_dead_process(folder)
-    jobs, other = imports(folder), imports(folder)
-    await jobs.open()
-    async with jobs.place() as place:
+    places, other = places_in(folder), places_in(folder)
+    await places.open()
+    async with places.place("a") as place:
         assert not dead.exists()
         (place.files / "a.md").touch()
         await other.open()
         assert (place.files / "a.md").exists(), "those of a process that lives stay"
         assert place.folder.stat().st_mode & 0o077 == 0
     assert not place.folder.exists()
-    await jobs.close()
+    await places.close()
     await other.close()
     assert list(folder.iterdir()) == []
 
@@ -76,17 +72,17 @@ async def test_files_of_a_killed_process_go_when_the_next_starts(tmp_path: Path)
 async def test_what_cannot_be_removed_neither_keeps_the_server_from_starting_nor_a_place_taken(tmp_path: Path) -> None:
     folder = tmp_path / "imports"
     dead = left_by_a_dead_process(folder, deep=1200)
-    jobs = imports(folder)
+    places = places_in(folder)
     try:
-        await jobs.open()
-        async with jobs.place() as place:
+        await places.open()
+        async with places.place("a") as place:
             make_deep(place.files, 1200)
-        async with jobs.place():
+        async with places.place("a"):
             pass
     finally:
         remove_deep(dead)
         remove_deep(place.files)
-        await jobs.close()
+        await places.close()
 
 
 def test_only_folders_of_uploads_are_removed(tmp_path: Path) -> None:
