@@ -17,11 +17,22 @@ _POLL_LONGEST_SECONDS = 2.0
 
 
 class LazyFile:
-    """A file that is opened when it is first read, and closed at its end: of thousands one is open."""
+    """A file that is opened when it is first read, and closed at its end: of thousands one is open.
+
+    ``seek`` and ``tell`` tell its size, so that the server knows the size of the whole before it takes any of it.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file: IO[bytes] | None = None
+
+    def tell(self) -> int:
+        """Return the start: it is read from there, once."""
+        return 0
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Return the size, asked for the end. Raises OSError."""
+        return offset + self._path.stat().st_size if whence == os.SEEK_END else offset
 
     def read(self, size: int = -1) -> bytes:
         """Return the next bytes."""
@@ -43,6 +54,8 @@ def import_files(paths: Sequence[str | os.PathLike[str]], fields: Mapping[str, A
     """Upload files; to do so twice stores nothing twice."""
     files = tuple(pair for path in paths for pair in _files_of(Path(path)))
     send = Send("POST", f"/import{query_of(ImportQuery, fields)}", files=files)
+    if not files:
+        raise FileNotFoundError("there is no file to upload: name one, or a folder that has some")
     return parse(ImportJob, (yield from exchange(send, retry)))
 
 

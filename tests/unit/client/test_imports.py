@@ -65,6 +65,7 @@ def test_files_and_folders_are_sent_whole_also_when_sent_again(call: Callable[..
     for request in seen:
         assert request.headers["Content-Type"].startswith("multipart/form-data")
         body = request.content
+        assert int(request.headers["Content-Length"]) == len(body), "too large an upload is refused at its start"
         names = [line.split(b'filename="')[1].split(b'"')[0] for line in body.splitlines() if b"filename=" in line]
         assert names == [b"garden/.gitignore", b"garden/herbs/mint.md", b"chat.txt"]
         assert b"x" * 200_000 in body
@@ -76,6 +77,8 @@ def test_what_is_wrong_is_known_before_anything_is_sent(call: Callable[..., Any]
 
     with pytest.raises(FileNotFoundError, match="nowhere"):
         call(handler, "import_files", [tmp_path / "nowhere"])
+    with pytest.raises(FileNotFoundError, match="no file to upload"):
+        call(handler, "import_files", [tmp_path])
     with pytest.raises(BadRequestError, match="timezone"):
         call(handler, "import_files", [], timezone="Mars/Olympus")
 
