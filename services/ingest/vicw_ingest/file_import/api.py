@@ -32,6 +32,11 @@ _BODY: dict[str, Any] = {
     }
 }
 
+_BEGUN: dict[str, Any] = {
+    "description": "The job has begun",
+    "headers": {"Location": {"description": "Its address", "schema": {"type": "string"}}},
+}
+
 
 def create_import_router(jobs: Callable[[], ImportJobs], gate: Gate) -> APIRouter:
     """Return the routes, protected by ``gate``. Each request calls ``jobs`` anew."""
@@ -71,7 +76,7 @@ def create_import_router(jobs: Callable[[], ImportJobs], gate: Gate) -> APIRoute
         summary="Import files",
         description="Reads files of every format that `vicw ingest` reads, and stores their items, as a job: the "
         "answer has its address. Options stand in the query.",
-        responses=refusals(401, 403, 413, 422, 429, 503, 507),
+        responses={202: _BEGUN, **refusals(401, 403, 413, 422, 429, 503, 507)},
         openapi_extra=_BODY,
         route_class_override=gate.route(Right.INGEST, streams=True),
     )

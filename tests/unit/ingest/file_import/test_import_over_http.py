@@ -286,6 +286,13 @@ async def test_a_body_that_is_no_whole_form_is_refused(memory: Memory) -> None:
             assert not left(memory)
 
 
+async def test_the_address_of_a_job_is_documented(memory: Memory) -> None:
+    async with serving(memory) as http:
+        operation = (await http.get("/openapi.json")).json()["paths"]["/import"]["post"]
+    assert operation["responses"]["202"]["headers"].keys() == {"Location"}
+    assert operation["responses"]["202"]["content"]["application/json"]["schema"]
+
+
 async def test_an_option_among_the_files_is_refused_with_the_place_for_it(memory: Memory) -> None:
     async with serving(memory) as http:
         refused = await http.post("/import", files={"file": ("a.md", b"a")}, data={"context": "x"})
