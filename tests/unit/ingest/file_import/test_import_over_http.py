@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-import io
 import json
-import zipfile
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
-from datetime import timedelta
+from collections.abc import AsyncIterator
 from pathlib import Path
-from threading import Event
 from typing import Any
 
-import httpx
 import pytest
 
+from support.api.imports import below, ended, left, packed, send, serving, stored
 from support.stores.memory import Memory
-from vicw_ingest.file_import import service
-from vicw_ingest.file_import.job_record import JobRecord
-from vicw_ingest.file_import.service import ImportJobs
-from vicw_readers.intake.child import options_of
-from vicw_readers.paths import read_paths
-from vicw_readers.records import Record
 from vicw_shared.clock import now
 from vicw_shared.model.keys import Right, mint
 from vicw_shared.settings import ImportSettings
-from vicw_shared.wire.file_import import ImportJob
-from vicw_standalone.app import create_standalone_app
 
 MAIL = b"""\
 From: Ida <ida@example.org>
@@ -43,91 +29,6 @@ CHAT = b"""\
 [13/03/2026, 10:01:00] Tore: Only if the mast is up.
 """
 LINES = b'{"text": "Ok."}\n{"text": "Ok."}\n{"text": "Said without an id.", "context": "log"}\n'
-
-
-class ReadHere:
-    """Reads in this process: what a child costs is spared where it makes no difference."""
-
-    def __init__(self, paths: Sequence[Path], options: Mapping[str, object], scratch: Path) -> None:
-        self.titles: Mapping[str, str] = {"markdown": "Markdown"}
-        self._paths, self._options = paths, options_of(dict(options))
-
-    def records(self) -> Iterator[Record]:
-        return read_paths(self._paths, self._options)
-
-    def stop(self) -> None:
-        pass
-
-    def close(self) -> None:
-        self.stop()
-
-
-class ReadSlowly(ReadHere):
-    """Waits before the second record until it is stopped, or the test goes on."""
-
-    go_on = Event()
-
-    def records(self) -> Iterator[Record]:
-        for record in super().records():
-            yield record
-            self.go_on.wait(20)
-
-    def stop(self) -> None:
-        self.go_on.set()
-
-
-def packed(**files: bytes) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, content in files.items():
-            archive.writestr(name.replace("__", "/").replace("_DOT_", "."), content)
-    return buffer.getvalue()
-
-
-@asynccontextmanager
-async def serving(
-    memory: Memory, settings: ImportSettings | None = None, reading: Callable[..., Any] | None = ReadHere
-) -> AsyncIterator[httpx.AsyncClient]:
-    """Serve with other imports than those of the store's settings."""
-    standalone = memory.standalone
-    folder = standalone.data_dir.path / "imports"
-    jobs = ImportJobs(standalone.ingest_ports(), settings or ImportSettings(), folder, alone=True, reading=reading)
-    await jobs.places.open()
-    standalone.import_jobs = jobs
-    transport = httpx.ASGITransport(create_standalone_app(standalone))
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=60) as client:
-        try:
-            yield client
-        finally:
-            ReadSlowly.go_on.set()
-            await jobs.close()
-
-
-async def send(http: httpx.AsyncClient, *files: tuple[str, bytes], **query: Any) -> httpx.Response:
-    return await http.post("/import", files=[("file", file) for file in files], params=query)
-
-
-async def ended(http: httpx.AsyncClient, begun: httpx.Response) -> ImportJob:
-    assert begun.status_code == 202, begun.text
-    assert begun.headers["Location"] == begun.json()["address"]
-    for _ in range(3000):
-        job = ImportJob.model_validate((await http.get(begun.json()["address"])).json())
-        if job.is_over:
-            return job
-        await asyncio.sleep(0.01)
-    raise AssertionError("it does not end")
-
-
-async def stored(http: httpx.AsyncClient, **query: Any) -> list[dict[str, Any]]:
-    return list((await http.get("/items", params={"limit": 500, **query})).json()["items"])
-
-
-def left(memory: Memory) -> list[Path]:
-    return _below(memory.standalone.data_dir.path / "imports")[1:]
-
-
-def _below(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.suffix != ".lock"]
 
 
 async def test_an_upload_of_many_formats_is_read_by_a_process_of_its_own(
@@ -164,7 +65,7 @@ async def test_an_upload_of_many_formats_is_read_by_a_process_of_its_own(
     assert sum(report.passed_over_kinds.values()) == 1
     assert report.private == 3
     assert {item["sensitivity"] for item in items if item["speaker"]} == {"personal"}
-    assert not _below(tmp_path / "disk/uploads"), "uploaded files go when they are read"
+    assert not below(tmp_path / "disk/uploads"), "uploaded files go when they are read"
 
 
 async def test_the_same_upload_again_stores_nothing_twice(memory: Memory) -> None:
@@ -317,118 +218,6 @@ async def test_an_upload_is_not_held_in_memory(memory: Memory) -> None:
     assert sent <= 3 * 2**20
 
 
-async def test_more_imports_than_allowed_are_refused_for_now(memory: Memory) -> None:
-    ReadSlowly.go_on.clear()
-    async with serving(memory, ImportSettings(jobs=1), ReadSlowly) as http:
-        begun = await send(http, ("a.md", b"# A\n\nText.\n"))
-        refused = await send(http, ("b.md", b"# B\n\nText.\n"))
-        assert (refused.status_code, "VICW_IMPORT_JOBS" in refused.json()["detail"]) == (429, True)
-        assert int(refused.headers["Retry-After"]) > 0
-        ReadSlowly.go_on.set()
-        assert (await ended(http, begun)).status == "done"
-        assert (await ended(http, await send(http, ("b.md", b"# B\n\nText.\n")))).status == "done"
-
-
-async def test_a_cancelled_import_ends_and_keeps_what_it_stored(memory: Memory) -> None:
-    ReadSlowly.go_on.clear()
-    async with serving(memory, reading=ReadSlowly) as http:
-        begun = await send(http, ("a.md", b"# A\n\nText.\n\n## B\n\nMore.\n"))
-        cancelled = await http.delete(begun.json()["address"])
-        assert (cancelled.status_code, cancelled.json()["status"]) == (200, "cancelling")
-        job = await ended(http, begun)
-        assert job.status == "cancelled"
-        assert (await http.delete(begun.json()["address"])).json()["status"] == "cancelled"
-        assert not left(memory)
-        again = await ended(http, await send(http, ("a.md", b"# A\n\nText.\n\n## B\n\nMore.\n")))
-        assert again.status == "done"
-        assert len(await stored(http)) == 2
-
-
-async def test_an_import_that_takes_too_long_fails_and_names_the_limit(memory: Memory) -> None:
-    ReadSlowly.go_on.clear()
-    async with serving(memory, ImportSettings(seconds=0.1), ReadSlowly) as http:
-        job = await ended(http, await send(http, ("a.md", b"# A\n\nText.\n\n## B\n\nMore.\n")))
-    assert job.status == "failed"
-    assert "VICW_IMPORT_SECONDS" in (job.error or "")
-
-
-async def test_an_import_is_interrupted_by_the_end_of_the_server(memory: Memory) -> None:
-    ReadSlowly.go_on.clear()
-    async with serving(memory, reading=ReadSlowly) as http:
-        begun = await send(http, ("a.md", b"# A\n\nText.\n\n## B\n\nMore.\n"))
-    async with serving(memory) as http:
-        job = ImportJob.model_validate((await http.get(begun.json()["address"])).json())
-        assert (job.status, job.is_over) == ("interrupted", True)
-        assert "again" in (job.error or "")
-        assert not left(memory)
-
-
-async def test_another_copy_of_the_service_tells_of_an_import_and_cancels_it(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(service, "BEAT_SECONDS", 0.05)
-    ReadSlowly.go_on.clear()
-    ports, folder = memory.standalone.ingest_ports(), memory.standalone.data_dir.path / "imports"
-    copy = ImportJobs(ports, ImportSettings(), folder, alone=False)
-    async with serving(memory, reading=ReadSlowly) as http:
-        begun = await send(http, ("a.md", b"# A\n\nText.\n\n## B\n\nMore.\n"))
-        job = begun.json()["job"]
-        assert (await copy.status("default", job)).status == "running"
-        assert (await copy.cancel("default", job)).status == "cancelling"
-        assert (await ended(http, begun)).status == "cancelled"
-        assert (await copy.status("default", job)).status == "cancelled"
-    await copy.close()
-
-
-async def test_a_job_of_a_copy_that_is_long_silent_counts_as_interrupted(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ReadSlowly.go_on.clear()
-    ports, folder = memory.standalone.ingest_ports(), memory.standalone.data_dir.path / "imports"
-    copy = ImportJobs(ports, ImportSettings(), folder, alone=False)
-    async with serving(memory, reading=ReadSlowly) as http:
-        job = (await send(http, ("a.md", b"# A\n\nText.\n\n## B\n\nMore.\n"))).json()["job"]
-        assert (await copy.status("default", job)).status == "running"
-        monkeypatch.setattr(service, "DEAD_AFTER", timedelta(0))
-        assert (await copy.status("default", job)).status == "interrupted"
-    await copy.close()
-
-
-async def test_an_import_that_breaks_off_leaves_no_process_and_no_work(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def fail(*_: object) -> None:
-        raise RuntimeError("the driver has a secret")
-
-    monkeypatch.setattr(service, "BEAT_SECONDS", 0.05)
-    monkeypatch.setattr(JobRecord, "advance", fail)
-    ReadSlowly.go_on.clear()
-    async with serving(memory, reading=ReadSlowly) as http:
-        job = await ended(http, await send(http, ("a.md", b"# A\n\nText.\n\n## B\n\nMore.\n")))
-        assert (job.status, "secret" in str(job.error), "log" in str(job.error)) == ("failed", False, True)
-        assert ReadSlowly.go_on.is_set(), "it reads no further"
-        assert await stored(http) == [], "and what was read is not stored afterwards"
-
-
-async def test_an_erasure_ends_the_imports_that_run_and_their_records_stay_away(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(service, "BEAT_SECONDS", 0.05)
-    ReadSlowly.go_on.clear()
-    async with serving(memory, reading=ReadSlowly) as http:
-        [item] = (await http.post("/ingest", json={"context": "c", "items": [{"text": "Old."}]})).json()["items"]
-        begun = await send(http, ("a.md", b"# A\n\nText.\n\n## B\n\nMore.\n"))
-        assert (await http.post("/forget", json={"items": [item["uid"]]})).json()["status"] == "done"
-        for _ in range(3000):
-            if not left(memory):
-                break
-            await asyncio.sleep(0.01)
-        assert not left(memory), "the files are gone"
-        assert (await http.get(begun.json()["address"])).status_code == 404
-        assert await stored(http) == []
-    assert (await memory.standalone.graph.record.receipt("default", f"import:{begun.json()['job']}")) is None
-
-
 async def test_another_tenant_sees_no_import(memory: Memory) -> None:
     keys = memory.standalone.keys
     tokens = {}
@@ -446,17 +235,6 @@ async def test_another_tenant_sees_no_import(memory: Memory) -> None:
             assert (await http.request(method, address, headers=tokens["amy", Right.RETRIEVE])).status_code == 403
         assert (await http.post("/import", headers=tokens["amy", Right.RETRIEVE])).status_code == 403
         assert (await http.get(address, headers=mine)).status_code == 200
-
-
-async def test_an_erasure_leaves_no_file_names_behind(memory: Memory) -> None:
-    async with serving(memory) as http:
-        job = await ended(
-            http, await send(http, ("birthday-of-the-harbour-master.md", b"# Safe\n\nIt opens at noon.\n"))
-        )
-        [item] = await stored(http)
-        erased = await http.post("/forget", json={"items": [item["uid"]]})
-        assert erased.json()["status"] == "done", erased.text
-        assert (await http.get(job.address)).status_code == 404
 
 
 def test_the_report_is_the_one_of_the_command() -> None:
