@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -249,3 +250,16 @@ def test_the_report_is_the_one_of_the_command() -> None:
         {"path": "a.rtf", "line": None, "reason": "is a document", "fix": "Save it anew", "kind": "RTF document"}
     ]
     assert (fields["created"], fields["refused_kinds"]) == (2, {"RTF document": 1})
+
+
+async def test_an_upload_that_does_not_arrive_gives_its_place_up(memory: Memory) -> None:
+    async def half() -> AsyncIterator[bytes]:
+        yield PART + b'a.md"\r\n\r\n'
+        await asyncio.Event().wait()
+
+    async with serving(memory, ImportSettings(jobs=1, upload_seconds=0.05)) as http:
+        refused = await http.post("/import", content=half(), headers=FORM)
+        assert (refused.status_code, "VICW_IMPORT_UPLOAD_SECONDS" in refused.json()["detail"]) == (413, True)
+        assert not left(memory)
+        next_one = await send(http, ("b.md", b"# B\n\nText.\n"))
+        assert next_one.status_code != 429, next_one.text  # on a slow machine it is too slow itself
