@@ -33,3 +33,4 @@ own() { # leave what has its owner already: a large volume takes a while
 own 10002 /volumes/qdrant
 own 10001 /volumes/models
 own 10001 /volumes/imports
+own 10001 /volumes/uploads

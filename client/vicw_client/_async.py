@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Coroutine, Sequence
+from os import PathLike
 from types import TracebackType
 from typing import Any, Self
 
 import httpx
 
-from vicw_client import _connection, _protocol
+from vicw_client import _connection, _imports, _protocol
 from vicw_client._connection import trace_headers
 from vicw_client._events import Feed, watch_async
 from vicw_client._exchange import PauseSeconds, Reply, Retry, Send, Steps
@@ -33,6 +34,7 @@ from vicw_shared.wire.entities import (
 )
 from vicw_shared.wire.events import Event
 from vicw_shared.wire.feedback import Feedback, FeedbackPage, FeedbackRequest
+from vicw_shared.wire.file_import import ImportJob
 from vicw_shared.wire.forget import EraseRequest, Erasure
 from vicw_shared.wire.graph import GraphAnswer
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
@@ -154,6 +156,22 @@ class AsyncVicwClient:
     async def wait_for(self, job: str | IngestResponse, timeout: float = 300.0) -> IngestResponse:
         """Wait until a job is done; see `VicwClient.wait_for`."""
         return await self._run(_protocol.wait_for(job, timeout, time.monotonic, self._retry))
+
+    async def import_files(self, paths: Sequence[str | PathLike[str]], **options: Any) -> ImportJob:
+        """Upload files to be imported; see `VicwClient.import_files`."""
+        return await self._run(_imports.import_files(paths, options, self._retry))
+
+    async def import_job(self, job: str) -> ImportJob:
+        """Return how far an import is; see `VicwClient.import_job`."""
+        return await self._run(_imports.import_job(job, self._retry))
+
+    async def cancel_import(self, job: str) -> ImportJob:
+        """Have an import end; see `VicwClient.cancel_import`."""
+        return await self._run(_imports.import_job(job, self._retry, cancel=True))
+
+    async def wait_for_import(self, job: str | ImportJob, timeout: float = 3600.0) -> ImportJob:
+        """Wait until an import has ended; see `VicwClient.wait_for_import`."""
+        return await self._run(_imports.wait_for_import(job, timeout, time.monotonic, self._retry))
 
     async def entities(
         self,
@@ -307,6 +325,8 @@ class AsyncVicwClient:
             return None
         headers = {**step.headers, **trace_headers()}
         try:
-            return await self._http.request(step.method, step.path, content=step.body, headers=headers, **step.timeout)
+            return await self._http.request(
+                step.method, step.path, **_imports.content_of(step), headers=headers, **step.timeout
+            )
         except httpx.RequestError as error:
             return error

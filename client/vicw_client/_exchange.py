@@ -7,8 +7,9 @@ carry the steps out, so they cannot differ in behaviour.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -37,6 +38,8 @@ class Send:
     headers: Mapping[str, str] = field(default_factory=dict)
     timeout_seconds: float | None = None
     """Timeout of this request; None: the client's."""
+    files: Sequence[tuple[str, Path]] = ()
+    """Files to send as a form instead of a body, by the names that the server is told."""
 
     @property
     def timeout(self) -> dict[str, Any]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from os import PathLike
 from types import TracebackType
 from typing import Any, Self
 
 import httpx
 
-from vicw_client import _connection, _protocol
+from vicw_client import _connection, _imports, _protocol
 from vicw_client._connection import trace_headers
 from vicw_client._events import Feed, watch
 from vicw_client._exchange import PauseSeconds, Reply, Retry, Send, Steps
@@ -32,6 +33,7 @@ from vicw_shared.wire.entities import (
 )
 from vicw_shared.wire.events import Event
 from vicw_shared.wire.feedback import Feedback, FeedbackPage, FeedbackRequest
+from vicw_shared.wire.file_import import ImportJob
 from vicw_shared.wire.forget import EraseRequest, Erasure
 from vicw_shared.wire.graph import GraphAnswer
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
@@ -194,6 +196,29 @@ class VicwClient:
         Raises JobTimeoutError after ``timeout`` seconds; the job continues. Raises JobFailedError if passages failed.
         """
         return self._run(_protocol.wait_for(job, timeout, time.monotonic, self._retry))
+
+    def import_files(self, paths: Sequence[str | PathLike[str]], **options: Any) -> ImportJob:
+        """Upload files and folders to be imported as a job; the options are the fields of `ImportQuery`, as keywords.
+
+        They are read by the server, as ``vicw ingest`` reads them here. The same upload again stores nothing twice.
+        Raises BadRequestError, TooLargeError, RetryLaterError while too many imports are under way, OSError.
+        """
+        return self._run(_imports.import_files(paths, options, self._retry))
+
+    def import_job(self, job: str) -> ImportJob:
+        """Return how far an import is, with its report. Raises NotFoundError."""
+        return self._run(_imports.import_job(job, self._retry))
+
+    def cancel_import(self, job: str) -> ImportJob:
+        """Have an import end; what it has stored stays. Raises NotFoundError."""
+        return self._run(_imports.import_job(job, self._retry, cancel=True))
+
+    def wait_for_import(self, job: str | ImportJob, timeout: float = 3600.0) -> ImportJob:
+        """Wait until an import has ended, and return it: ``status`` says how, ``report`` what became of the files.
+
+        Raises JobTimeoutError after ``timeout`` seconds; the import continues.
+        """
+        return self._run(_imports.wait_for_import(job, timeout, time.monotonic, self._retry))
 
     def entities(
         self,
@@ -379,6 +404,8 @@ class VicwClient:
             return None
         headers = {**step.headers, **trace_headers()}
         try:
-            return self._http.request(step.method, step.path, content=step.body, headers=headers, **step.timeout)
+            return self._http.request(
+                step.method, step.path, **_imports.content_of(step), headers=headers, **step.timeout
+            )
         except httpx.RequestError as error:
             return error

@@ -12,6 +12,7 @@ from support.api.tenant_isolation import (
     FEEDBACK,
     GRAPH,
     IDENTITY,
+    IMPORT,
     INGEST,
     ITEM,
     ITEMS,
@@ -19,6 +20,7 @@ from support.api.tenant_isolation import (
     KEYS,
     KNOWLEDGE,
     OF_AGENTS,
+    OF_IMPORT,
     PATCH,
     PATCH_BY_ID,
     PATIENT,
@@ -69,6 +71,7 @@ def test_tenants_are_isolated_on_every_endpoint(platform: Platform) -> None:
     variables["VICW_MCP_INGEST_URL"] = ingest
     retrieval = platform.add("closed-retrieval", "vicw_retrieval", **variables).start().url
     written = {INGEST, JOB, RETRACT, SUPERSEDE, PATCH, PATCH_BY_ID, KNOWLEDGE, *ERASURE, *IDENTITY, *KEYS, UNDO}
+    written |= {IMPORT, *OF_IMPORT}
     assert endpoints(ingest) == {*written, *PROBES}, "a new endpoint is tried by two tenants, too"
     assert endpoints(retrieval) == {*READ, *PROBES}, "a new endpoint is tried by two tenants, too"
     urls = {probe: [ingest, retrieval] for probe in PROBES}

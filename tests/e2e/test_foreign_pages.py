@@ -20,6 +20,7 @@ REQUESTS: tuple[tuple[str, str, Any], ...] = (
     ("POST", "/retrieve", {"query": "harbour"}),
     ("POST", "/graph/walk", {}),
     ("GET", "/ingest/jobs/x", None),
+    ("POST", "/import", None),
     ("POST", "/admin/check", {}),
     ("GET", "/metrics", None),
     ("GET", "/docs", None),

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from fastapi import FastAPI
 
 from vicw_ingest.api import create_router
+from vicw_ingest.file_import.api import create_import_router
 from vicw_ingest.wiring import IngestWiring
 from vicw_runtime.keys.router import create_keys_router
 from vicw_runtime.platform.app import create_platform_app
@@ -19,6 +20,7 @@ def create_ingest_app(wiring: IngestWiring) -> FastAPI:
         wiring,
         [
             lambda gate: create_router(lambda: wiring.ports, gate),
+            lambda gate: create_import_router(lambda: wiring.imports, gate),
             lambda gate: create_keys_router(lambda: wiring.engines.graph.key_ring, gate),
             lambda gate: create_undo_router(lambda: wiring.undo, gate),
             lambda gate: create_run_router(lambda: wiring.runs, gate),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from vicw_runtime.platform.settings import PlatformSettings
 from vicw_shared.settings import (
     EvictionSettings,
+    ImportSettings,
     IngestSettings,
     LimitSettings,
     LlmSettings,
@@ -39,6 +40,7 @@ class IngestServiceSettings:
     metrics: MetricsSettings
     traces: TraceSettings
     oidc: OidcSettings
+    imports: ImportSettings
 
     @classmethod
     def read(cls) -> IngestServiceSettings:
@@ -58,4 +60,5 @@ class IngestServiceSettings:
                 MetricsSettings(),
                 TraceSettings(),
                 OidcSettings(),
+                ImportSettings(),
             )

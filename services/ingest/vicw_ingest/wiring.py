@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 
 import structlog
 
@@ -14,6 +16,7 @@ from vicw_ingest.erasure.proof import FinishedErasure
 from vicw_ingest.erasure.service import WAIT_SECONDS, Forgetting
 from vicw_ingest.eviction.service import Eviction
 from vicw_ingest.expiry.service import Expiry
+from vicw_ingest.file_import.service import ImportJobs
 from vicw_ingest.index.service import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of
 from vicw_ingest.llm_queue.requests import ExtractionBackend
@@ -43,6 +46,7 @@ class IngestWiring(PlatformWiring):
         self.settings = settings
         self.indexer: Indexer
         self.ports: IngestPorts
+        self.imports: ImportJobs
         self.expiry: Expiry
         self.queue = CeleryQueue(settings.redis)
         self.erasure_queue = CeleryQueue(settings.redis, task=FORGET, shared=True)
@@ -75,6 +79,9 @@ class IngestWiring(PlatformWiring):
             erasure_queue=self.erasure_queue,
             model=self._open_model(),
         )
+        folder = Path(tempfile.gettempdir()) / "vicw-imports"
+        self.imports = ImportJobs(self.ports, self.settings.imports, folder, alone=False)
+        self._stack.push_async_callback(self.imports.close)
 
     @property
     def undo(self) -> UndoPorts:
@@ -129,6 +136,7 @@ class IngestWiring(PlatformWiring):
     async def start(self) -> None:
         """Run the indexer, and follow changes of the embedding model, in the background until ``close``."""
         await super().start()
+        await self.imports.places.open()
         if self.ports.extractor is None:
             _log.info(NOTHING_EXTRACTED)
         start_background_task(self.indexer.run(), self._stack, "indexer")

@@ -36,7 +36,7 @@ def read_paths(paths: Sequence[Path], options: ImportOptions | None = None) -> I
             yield from _folder(resolved, options)
         else:
             stem = resolved.name.removeprefix(".").split(".")[0]
-            yield from _file(SourceFile(path, resolved.name, stem or "files", options))
+            yield from _file(SourceFile(path, resolved.name, _visible(stem), options))
 
 
 def _folder(root: Path, options: ImportOptions) -> Iterator[Record]:
@@ -52,7 +52,12 @@ def _folder(root: Path, options: ImportOptions) -> Iterator[Record]:
             yield Skipped(shown(entry), "is a generated file")
         else:
             name = entry.relative_to(root).as_posix()
-            yield from _file(SourceFile(entry, name, root.name or "files", options), in_folder=True)
+            yield from _file(SourceFile(entry, name, _visible(root.name), options), in_folder=True)
+
+
+def _visible(name: str) -> str:
+    """Return the context of a folder or file by its name: blanks are none."""
+    return name if name.strip() else "files"
 
 
 def _file(source: SourceFile, *, in_folder: bool = False) -> Iterator[Record]:

@@ -11,6 +11,7 @@ from fastapi import Depends, FastAPI
 
 from vicw_embedding.process.supervisor import EmbeddingProcess
 from vicw_ingest.api import create_router as ingest_router
+from vicw_ingest.file_import.api import create_import_router
 from vicw_ingest.mcp.writer import IngestWriter
 from vicw_retrieval.agent_hooks.api import create_hooks_router
 from vicw_retrieval.agent_hooks.service import HookPorts
@@ -107,6 +108,7 @@ def create_starting_app(standalone: Standalone) -> tuple[FastAPI, Callable[[], N
 
     opened = [Depends(standalone.gate.wait)]
     app.include_router(ingest_router(standalone.ingest_ports, gate), dependencies=opened)
+    app.include_router(create_import_router(standalone.imports, gate), dependencies=opened)
     app.include_router(retrieval_router(standalone.retrieval_ports, gate), dependencies=opened)
     app.include_router(create_webhooks_router(standalone.webhooks, gate), dependencies=opened)
     app.include_router(create_hooks_router(_hook_ports(standalone), open_writer, gate), dependencies=opened)

@@ -12,6 +12,7 @@ from vicw_shared.settings import (
     EmbeddingSettings,
     EvictionSettings,
     HookSettings,
+    ImportSettings,
     IngestSettings,
     LimitSettings,
     LlmSettings,
@@ -56,6 +57,7 @@ class StandaloneSettings:
     webhooks: WebhookSettings = field(default_factory=WebhookSettings)
     hooks: HookSettings = field(default_factory=HookSettings)
     oidc: OidcSettings = field(default_factory=OidcSettings)
+    imports: ImportSettings = field(default_factory=ImportSettings)
 
     @classmethod
     def read(cls) -> StandaloneSettings:
@@ -80,6 +82,7 @@ class StandaloneSettings:
             WebhookSettings(),
             HookSettings(),
             OidcSettings(),
+            ImportSettings(),
         )
 
     @property

@@ -14,6 +14,7 @@ from vicw_embedding.process.supervisor import EmbeddingProcess
 from vicw_ingest.erasure.jobs import ErasureWorker
 from vicw_ingest.erasure.proof import FinishedErasure
 from vicw_ingest.expiry.service import Expiry
+from vicw_ingest.file_import.service import ImportJobs
 from vicw_ingest.index.service import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of
 from vicw_ingest.llm_queue.requests import ExtractionBackend
@@ -98,6 +99,7 @@ class Standalone:
         self._index_lock = asyncio.Lock()
         self._first_model: ModelIdentity
         self._ingest: IngestPorts
+        self.import_jobs: ImportJobs
         self._erasures: ErasureWorker
 
     async def open(self, *, half: bool = False) -> None:
@@ -205,6 +207,12 @@ class Standalone:
             erasures=self._erasures,
         )
         self._stack.push_async_callback(self._background.close)
+        folder = self.data_dir.path / "imports"
+        self.import_jobs = ImportJobs(
+            self._ingest, self.settings.imports, folder, alone=True, require_room=self.data_dir.require_room
+        )
+        self._stack.push_async_callback(self.import_jobs.close)
+        await self.import_jobs.places.open()
         self.gate.open()
 
     @property
@@ -246,6 +254,11 @@ class Standalone:
         """Return the ports of the write path. Raises UnavailableError until the stores are open."""
         self.gate.require()
         return self._ingest
+
+    def imports(self) -> ImportJobs:
+        """Return the imports of uploaded files. Raises UnavailableError until the stores are open."""
+        self.gate.require()
+        return self.import_jobs
 
     def retrieval_ports(self) -> RetrievalPorts:
         """Return the ports of the read path. Raises UnavailableError until the stores are open."""

@@ -14,16 +14,21 @@ from starlette.types import Message, Receive
 
 from vicw_shared.errors import FieldProblem, InvalidInputError, LimitExceededError, OverloadedError
 
+STREAMED = frozenset({("POST", "/import")})
+"""Requests whose bodies go to the disk as they arrive, under limits of their own: they are counted nowhere here."""
+
 
 class StrictRoute(APIRoute):
-    """Route that parses its body with ``parse_json`` before FastAPI validates it."""
+    """Route that parses its body with ``parse_json`` before FastAPI validates it, unless its handler reads it."""
+
+    reads_body = True
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return the handler; it parses the body first and puts it into Starlette's cache."""
         handle = super().get_route_handler()
 
         async def strict(request: Request) -> Response:
-            body = await request.body()
+            body = await request.body() if self.reads_body else b""
             if body and self.body_field is not None:
                 _require_json(request.headers.get("content-type", ""))
                 request._json = parse_json(body)  # Starlette's own cache of the parsed body

@@ -117,14 +117,16 @@ class Gate(ABC):
     ) -> None:
         """Say in a refusal how to be admitted, if there is more to say than that a key is needed."""
 
-    def route(self, right: Right | None, *, owner: bool = False) -> type[StrictRoute]:
+    def route(self, right: Right | None, *, owner: bool = False, streams: bool = False) -> type[StrictRoute]:
         """Return a route class that requires ``right``; ``caller_of`` then returns the request's caller.
 
-        With ``owner``, no key suffices.
+        With ``owner``, no key suffices. With ``streams``, the handler reads the body itself.
         """
         gate = self
 
         class GatedRoute(StrictRoute):
+            reads_body = not streams
+
             def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
                 handle = super().get_route_handler()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
+from contextlib import nullcontext
 
 import structlog
 from prometheus_client import Counter, Histogram
@@ -14,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vicw_runtime.browser_guard import BrowserGuard
 from vicw_runtime.http import problems
-from vicw_runtime.http.body import Bodies
+from vicw_runtime.http.body import STREAMED, Bodies
 from vicw_runtime.logs import REQUEST_ID_HEADER, bind_request_id
 from vicw_shared.errors import UnavailableError, VicwError
 from vicw_shared.telemetry.spans import TRACE_HEADERS, EntrySpan, SpanRole, entry_span
@@ -115,6 +116,7 @@ class BodyMiddleware:
             await self._app(scope, receive, send)
             return
         headers: Mapping[bytes, bytes] = dict(scope["headers"])
+        is_streamed = (scope["method"], scope["path"]) in STREAMED
         has_begun = False
 
         async def sending(message: Message) -> None:
@@ -124,7 +126,7 @@ class BodyMiddleware:
 
         try:
             declared = int(headers.get(b"content-length", b"0") or 0)
-            with self._bodies.reading(declared, receive) as counted:
+            with nullcontext(receive) if is_streamed else self._bodies.reading(declared, receive) as counted:
                 await self._app(scope, counted, sending)
         except VicwError as error:
             await problems.respond(error)(scope, receive, sending)

@@ -16,9 +16,11 @@ from vicw_shared.settings.concerns import (
 )
 from vicw_shared.settings.documents import DocumentSettings
 from vicw_shared.settings.engines import Neo4jSettings, QdrantSettings, RedisSettings
+from vicw_shared.settings.imports import ImportSettings
 from vicw_shared.settings.mcp import McpSettings
 from vicw_shared.settings.model_servers import LlmSettings, RerankSettings
 from vicw_shared.settings.oidc import OidcSettings
+from vicw_shared.settings.readers import ReaderSettings
 from vicw_shared.settings.retrieval import RetrievalSettings
 from vicw_shared.settings.sleep_cycle import (
     ConsolidationSettings,
@@ -37,6 +39,7 @@ __all__ = [
     "EmbeddingSettings",
     "EvictionSettings",
     "HookSettings",
+    "ImportSettings",
     "IngestSettings",
     "LimitSettings",
     "LlmSettings",
@@ -47,6 +50,7 @@ __all__ = [
     "Neo4jSettings",
     "OidcSettings",
     "QdrantSettings",
+    "ReaderSettings",
     "RedisSettings",
     "ReindexSettings",
     "RerankSettings",

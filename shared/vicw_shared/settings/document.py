@@ -23,6 +23,8 @@ CONCERNS: tuple[type[BaseSettings], ...] = (
     settings.ReindexSettings,
     settings.RetrievalSettings,
     settings.RerankSettings,
+    settings.ImportSettings,
+    settings.ReaderSettings,
     settings.DocumentSettings,
     settings.HookSettings,
     settings.McpSettings,

@@ -13,7 +13,7 @@ class DocumentSettings(BaseSettings):
 
     model_config = config("VICW_DOCUMENTS_")
 
-    memory_mb: int = Field(1024, ge=256, description="Address space of the process, in MiB (limited on Linux alone)")
+    memory_mb: int = Field(1024, ge=128, description="Address space of the process, in MiB (limited on Linux alone)")
     seconds: int = Field(
         60, gt=0, description="Processor time (not limited on Windows), and time without an answer, in s"
     )

@@ -13,10 +13,10 @@ from support.answers.comparison import same_edges
 from support.files.one_of_everything import KNOWN, write_everything, write_the_rest
 from support.stores.pairs import Clockwork, Side, embedded, platform
 from support.stores.qdrant import server_if_any
+from vicw_ingest.file_import.batches import ItemBatch, batched
 from vicw_readers.intake.source_file import ImportOptions
 from vicw_readers.paths import read_paths
 from vicw_readers.records import Refused, Report
-from vicw_standalone.file_import.batches import ItemBatch, batched
 
 pytestmark = pytest.mark.servers
 

@@ -66,8 +66,11 @@ _ITEMS = {
     PROFILE,
     EVENTS,
 }
+IMPORT = "POST /import"
+OF_IMPORT = {"GET /import/{job}", "DELETE /import/{job}"}
 OF_AGENTS = {MCP, SESSION, *HOOKS}
-TRIED = {INGEST, JOB, RETRIEVE, *OF_AGENTS, *_ITEMS, KNOWLEDGE, *ERASURE, *IDENTITY, *GRAPH, *PROBES, *OPERATORS}
+_OF_FILES = {IMPORT, *OF_IMPORT, KNOWLEDGE}
+TRIED = {INGEST, JOB, RETRIEVE, *OF_AGENTS, *_ITEMS, *_OF_FILES, *ERASURE, *IDENTITY, *GRAPH, *PROBES, *OPERATORS}
 _EXAMPLES = 15 * TIMES
 _MARK = "zanzibar"
 """In every text of the neighbour's, and in nothing that the tenant stores."""
@@ -103,6 +106,7 @@ class Tenant:
         uid: str = "",
         params: Mapping[str, Any] | None = None,
         path: str = "",
+        file: tuple[str, bytes] | None = None,
     ) -> httpx.Response:
         """Send a request. ``path`` stands behind that of the endpoint."""
         named = endpoint.replace("{job}", job).replace("{uid}", uid).replace("{context}", uid)
@@ -114,11 +118,22 @@ class Tenant:
             method,
             f"{self.urls[endpoint][server]}{named_path}{path}",
             json=body,
+            files={"file": file} if file is not None else None,
             params=params,
             headers=headers,
             timeout=60,
             trust_env=False,
         )
+
+    def imports(self, name: str, text: str, **params: Any) -> dict[str, Any]:
+        """Import a file, and return its job when it is done."""
+        begun = self.call(IMPORT, file=(name, text.encode()), params=params).raise_for_status().json()
+
+        def job() -> dict[str, Any]:
+            answer: dict[str, Any] = self.call("GET /import/{job}", begun["job"]).raise_for_status().json()
+            return answer
+
+        return eventually(job, lambda said: said["status"] == "done", 60, "the import")
 
 
 @dataclass(slots=True)
@@ -129,6 +144,7 @@ class Neighbour:
     indexed: bool
     """Whether the servers index what nobody waits for; else the context ``work`` waits for its vectors."""
     jobs: list[str] = field(default_factory=list)
+    imported: list[str] = field(default_factory=list)
     uids: set[str] = field(default_factory=set)
 
     def moves_in(self) -> None:
@@ -148,6 +164,7 @@ class Neighbour:
         page = {"text": f"# The {_MARK} pier\n\n[[{_MARK}]]", "page": {"folder": "handbook", "path": f"{_MARK}.md"}}
         pages = self.tenant.call(INGEST, body={"context": "home", "items": [page]}).raise_for_status().json()
         self.uids |= {node["uid"] for item in pages["items"] for node in (item, *item["nodes"])}
+        self.imported.append(self.tenant.imports(f"{_MARK}.md", f"{_MARK} sails.", dry_run=True)["job"])
         listed = self.tenant.call(KNOWLEDGE, params={"context": "home", "folder": "handbook"}).raise_for_status().json()
         assert [page["path"] for page in listed["pages"]] == [f"{_MARK}.md"]
 
@@ -172,7 +189,8 @@ class Neighbour:
         return {"answers": answers, "jobs": jobs, "ready": ready}
 
     def sees_jobs(self) -> list[dict[str, Any]]:
-        return [self.tenant.call(JOB, job).json() for job in self.jobs]
+        imported = [self.tenant.call("GET /import/{job}", job).json() for job in self.imported]
+        return [*(self.tenant.call(JOB, job).json() for job in self.jobs), *imported]
 
     def _ready(self, server: int) -> dict[str, Any]:
         def told() -> dict[str, Any]:
@@ -264,6 +282,8 @@ class Intruder:
         assert [result["id"] for result in answer.raise_for_status().json()["results"]] == ["a"]
         tool = {"name": "recall", "arguments": {"query": "harbour", "context": "home"}}
         call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": tool}
+        imported = self.tenant.imports("a.md", "# Somebody else's harbour\n\nA file.", context="home")["report"]
+        assert (imported["created"], imported["contexts"]) == (1, {"home": 1}), "nothing of the neighbour's is replaced"
         assert "somebody else" in self.tenant.call(MCP, body=call).raise_for_status().text, "its own it finds"
 
     def does(self, endpoint: str, **request: Any) -> None:
@@ -275,10 +295,16 @@ class Intruder:
         answer = self.tenant.call(endpoint, job, **request)
         assert answer.status_code < 500, answer.text
         sent = json.dumps([job, request], ensure_ascii=False)
-        told = [secret for secret in (_MARK, *self.neighbour.jobs, *self.neighbour.uids) if secret in answer.text]
+        told = [
+            secret
+            for secret in (_MARK, *self.neighbour.jobs, *self.neighbour.imported, *self.neighbour.uids)
+            if secret in answer.text
+        ]
         assert [secret for secret in told if secret not in sent] == [], f"{endpoint} {sent}: {answer.text}"
         if endpoint == JOB and job in self.neighbour.jobs:
             assert answer.status_code == 404
+        if endpoint in OF_IMPORT:
+            assert answer.status_code == 404, "it is the neighbour's"
         if endpoint in {*OF_ONE_THING, ITEM, PROFILE}:
             assert answer.status_code == 404, "it is the neighbour's"
         if endpoint == RETRACT and "uids" in request["body"]:
@@ -392,6 +418,12 @@ def _requests(neighbour: Neighbour) -> st.SearchStrategy[dict[str, Any]]:
         *_questions(neighbour),
         *_hooks(neighbour),
         *_agents(neighbour),
+        st.fixed_dictionaries(
+            {
+                "endpoint": st.sampled_from(sorted(OF_IMPORT)),
+                "job": st.sampled_from([*neighbour.imported, "none"]) | uids,
+            }
+        ),
         st.fixed_dictionaries({"endpoint": st.just(JOB), "job": st.sampled_from([*neighbour.jobs, "none", ""]) | uids}),
         st.fixed_dictionaries(
             {"endpoint": st.sampled_from(sorted({*PROBES, *OPERATORS, *ERASURE} & neighbour.tenant.urls.keys()))}

@@ -202,6 +202,15 @@ def test_services_answer_to_their_names_to_the_ingress_and_to_what_settings_add(
     )
 
 
+def test_the_processes_that_read_imports_fit_the_memory_of_ingest() -> None:
+    values = yaml.safe_load((CHART / "values.yaml").read_text("utf-8"))
+    jobs, reader, documents = (
+        int(values["settings"][f"VICW_{name}"]) for name in ("IMPORT_JOBS", "IMPORT_MEMORY_MB", "DOCUMENTS_MEMORY_MB")
+    )
+    assert values["services"]["ingest"]["resources"]["limits"]["memory"] == "1Gi"
+    assert 150 + jobs * (reader + documents) <= 1024
+
+
 def test_the_ingress_leads_each_operation_to_its_service(rendered: Objects) -> None:
     paths: dict[str, tuple[str, str | None]]
     paths = {

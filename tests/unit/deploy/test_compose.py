@@ -183,6 +183,22 @@ def test_bodies_that_ingest_takes_in_fit_its_memory(variables: dict[str, str]) -
     assert 150 * 2**20 + 6.3 * all_of_them < _bytes(_resolve(ingest["mem_limit"], variables))
 
 
+@pytest.mark.parametrize("variables", [{}, _variables("16gb.env")])
+def test_the_processes_that_read_imports_fit_the_memory_of_ingest(variables: dict[str, str]) -> None:
+    ingest = SERVICES["ingest"]
+    jobs, reader, documents = (
+        int(_resolve(ingest["environment"][f"VICW_{name}"], variables))
+        for name in ("IMPORT_JOBS", "IMPORT_MEMORY_MB", "DOCUMENTS_MEMORY_MB")
+    )
+    assert (150 + jobs * (reader + documents)) * 2**20 <= _bytes(_resolve(ingest["mem_limit"], variables))
+
+
+def test_uploads_go_to_a_disk_of_their_own_not_to_memory() -> None:
+    folder = SERVICES["ingest"]["environment"]["VICW_IMPORT_FOLDER"]
+    assert f"uploads:{folder}" in SERVICES["ingest"]["volumes"]
+    assert "uploads:/volumes/uploads" in SERVICES["prepare"]["volumes"], "it belongs to who uses it"
+
+
 def test_containers_that_embed_have_the_embedding_servers_secret() -> None:
     ours = {name for name, service in SERVICES.items() if service["image"].startswith("vicw-")}
     file = ("VICW_EMBEDDING_API_KEY_FILE", "/run/secrets/embedding_key")

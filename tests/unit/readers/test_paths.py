@@ -9,6 +9,7 @@ import pytest
 
 from support.files.records_of_file import items_in, json_lines, records_in, refusals_in, skips_in, written
 from vicw_readers.intake import source_file
+from vicw_readers.intake.limits import ReadLimits
 from vicw_readers.intake.source_file import ImportOptions
 from vicw_readers.plain.text import TextReader
 from vicw_readers.records import Skipped
@@ -60,7 +61,7 @@ def test_a_package_of_a_program_is_opened_only_if_it_is_named(tmp_path: Path) ->
 
 
 def test_a_line_without_an_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source_file, "MAX_LINE_CHARS", 100)
+    monkeypatch.setattr(source_file, "limits", lambda: ReadLimits(line_bytes=100))
     [refused] = refusals_in(written(tmp_path / "x.csv", f"a,b\n{'c' * 101}"))
     assert (refused.line, refused.reason) == (2, "has a line of over 100 characters")
     assert len(items_in(written(tmp_path / "y.csv", f"a,b\n{'c' * 100}"))) == 1

@@ -42,6 +42,7 @@ from vicw_runtime.indexes import Indexes
 from vicw_runtime.upkeep.drift import drift_task
 from vicw_shared.clock import now
 from vicw_shared.model import EdgeRegistry, Node
+from vicw_shared.model.receipts import IMPORT_KEY
 from vicw_shared.model.webhooks import Webhook
 from vicw_shared.ports import (
     Direction,
@@ -290,13 +291,20 @@ class Eraser:
             await (await self.indexes.write_index()).vectors.delete(to_delete)
 
     async def _drop_receipts(self, tenant: str, erased: set[str], done: ErasureReport) -> None:
-        """Remove receipts that name erased nodes: a replay would disclose them, and block storing them anew."""
+        """Remove receipts that name erased nodes: a replay would disclose them, and block storing them anew.
+
+        The records of imports name files and quote what was refused, so they all go; a running import writes its anew.
+        """
         after: Receipt | None = None
         keys: list[str] = []
         async with self.graph.archive.snapshot() as snapshot:
             while page := await snapshot.receipts(tenant, after=after, limit=_RECORDS):
                 after = page[-1]
-                keys += [one.key for one in page if not erased.isdisjoint(UID.findall(json.dumps(one.body)))]
+                keys += [
+                    one.key
+                    for one in page
+                    if one.key.startswith(IMPORT_KEY) or not erased.isdisjoint(UID.findall(json.dumps(one.body)))
+                ]
         for batch in batched(keys, _RECORDS):
             await self._write(tenant, methodcaller("drop_receipts", batch))
         done.receipts += len(keys)

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from vicw_readers.documents.items import document_items
 from vicw_readers.documents.rows import row_sections
 from vicw_readers.intake.file_start import FileStart
-from vicw_readers.intake.source_file import MAX_LINE_CHARS, SourceFile
+from vicw_readers.intake.limits import limits
+from vicw_readers.intake.source_file import SourceFile
 from vicw_readers.records import Record, UnreadableFileError
 
 _SUFFIXES = {".csv", ".tsv"}
@@ -36,7 +37,7 @@ class CsvReader:
 
 
 def _rows(source: SourceFile) -> Iterator[list[str]]:
-    csv.field_size_limit(MAX_LINE_CHARS)  # 128 KiB unless said: less than a page in a cell may have
+    csv.field_size_limit(limits().line_bytes)  # 128 KiB unless said: less than a page in a cell may have
     line = 0
     try:
         rows = csv.reader(source.lines(), delimiter=_delimiter(source))

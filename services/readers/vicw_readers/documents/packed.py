@@ -10,11 +10,10 @@ from pathlib import Path
 from vicw_readers.documents.limits import Limits
 from vicw_readers.documents.model import Properties
 from vicw_readers.documents.xml_tree import parse_xml
-from vicw_readers.intake.archive import MAX_EXPANSION
+from vicw_readers.intake.limits import limits as read_limits
 from vicw_readers.records import UnreadableFileError
 
-_ALWAYS_BYTES = 32 * 2**20
-"""As much as a member may have, however well it is packed."""
+_TRUSTED = "Raise VICW_READERS_ARCHIVE_EXPANSION if you trust it"
 _DOCTYPE = "<!DOCTYPE"
 _SCANNED_BYTES = 64 * 1024
 _PROPERTIES = "docProps/core.xml"
@@ -31,6 +30,7 @@ def packed_document(path: Path, limits: Limits) -> Iterator[zipfile.ZipFile]:
     except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
         fix = "Open it in its own program and save it anew"
         raise UnreadableFileError(f"is broken or cut off: {error}", fix=fix) from None
+    intake = read_limits()
     with archive:
         infos = archive.infolist()
         total = sum(info.file_size for info in infos)
@@ -38,8 +38,11 @@ def packed_document(path: Path, limits: Limits) -> Iterator[zipfile.ZipFile]:
             fix = "Raise VICW_DOCUMENTS_UNPACKED_MB if you trust it"
             raise UnreadableFileError(f"unpacks to {total // 2**20} MB, over {limits.unpacked_mb}", fix=fix)
         for info in infos:
-            if info.file_size > max(_ALWAYS_BYTES, info.compress_size * MAX_EXPANSION):
-                raise UnreadableFileError(f"holds {info.filename!r}, which expands more than {MAX_EXPANSION} times")
+            most = intake.archive_expansion
+            if info.file_size > max(intake.member_bytes, info.compress_size * most):
+                raise UnreadableFileError(
+                    f"holds {info.filename!r}, which expands more than {most} times", fix=_TRUSTED
+                )
             if info.flag_bits & 1:
                 raise UnreadableFileError("is encrypted", fix="Save a copy without password")
         yield archive

@@ -11,15 +11,10 @@ from functools import partial
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import IO, BinaryIO, Self, cast
 
+from vicw_readers.intake.limits import limits
 from vicw_readers.records import UnreadableFileError
 
-MAX_MEMBERS = 200_000
-MAX_EXPANSION = 250
-"""Most bytes of a member for each byte that it takes in the archive."""
-ALWAYS_BYTES = 32 * 1024 * 1024
-"""As much as a member may have, however well it is packed."""
-ALWAYS_TOTAL_BYTES = 1024 * 1024 * 1024
-"""As much as all members together may have; else it is the same multiple of the archive's own bytes."""
+_TRUSTED = "Unpack it and name the folder, or raise {} if you trust it"
 BROKEN: tuple[type[Exception], ...] = (
     zipfile.BadZipFile,
     NotImplementedError,
@@ -42,12 +37,13 @@ class Archive:
 
     def __init__(self, zip_file: zipfile.ZipFile, packed_bytes: int) -> None:
         self._zip = zip_file
-        self._total = _Total(max(ALWAYS_TOTAL_BYTES, packed_bytes * MAX_EXPANSION))
+        self._limits = limits()
+        most = max(self._limits.archive_bytes, packed_bytes * self._limits.archive_expansion)
+        self._total = _Total(most)
         infos = [info for info in zip_file.infolist() if not info.is_dir()]
-        if len(infos) > MAX_MEMBERS:
-            raise UnreadableFileError(
-                f"has {len(infos)} files, over {MAX_MEMBERS}", fix="Unpack it and name the folder"
-            )
+        if len(infos) > self._limits.archive_files:
+            fix = _TRUSTED.format("VICW_READERS_ARCHIVE_FILES")
+            raise UnreadableFileError(f"has {len(infos)} files, over {self._limits.archive_files}", fix=fix)
         self._infos = {info.filename: info for info in infos if _is_safe(info.filename)}
         self.unsafe = sorted({info.filename for info in infos} - self._infos.keys())
         self.names: tuple[str, ...] = tuple(sorted(self._infos))
@@ -76,7 +72,7 @@ class Archive:
         info = self._infos[name]
         try:
             with self._zip.open(info) as member:
-                most = max(ALWAYS_BYTES, info.compress_size * MAX_EXPANSION)
+                most = max(self._limits.member_bytes, info.compress_size * self._limits.archive_expansion)
                 with io.BufferedReader(_Bounded(member, most, partial(self._total.reach, name))) as file:
                     yield cast(BinaryIO, file)
         except BROKEN as error:
@@ -99,7 +95,7 @@ class _Total:
             self._bytes += more
         if self._bytes > self._most:
             raise UnreadableFileError(
-                f"is in a .zip that expands to over {self._most} bytes", fix="Unpack it and name the folder"
+                f"is in a .zip that expands to over {self._most} bytes", fix=_TRUSTED.format("VICW_READERS_ARCHIVE_MB")
             )
 
 
@@ -126,7 +122,9 @@ class _Bounded(io.RawIOBase):
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]  # the base takes any buffer
         data = self._member.read(len(buffer))
         if self._member.tell() > self._most:
-            raise UnreadableFileError(f"expands to over {self._most} bytes, {MAX_EXPANSION} for each packed one")
+            raise UnreadableFileError(
+                f"expands to over {self._most} bytes", fix=_TRUSTED.format("VICW_READERS_ARCHIVE_EXPANSION")
+            )
         self._reach(self._member.tell())
         buffer[: len(data)] = data
         return len(data)

@@ -9,12 +9,11 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from vicw_readers.intake.json_start import HEX_ESCAPE
+from vicw_readers.intake.limits import limits
 from vicw_readers.intake.source_file import SourceFile
 from vicw_readers.intake.text_decoder import encoding_of
 from vicw_readers.records import UnreadableFileError
 
-MAX_VALUE_CHARS = 64 * 1024 * 1024
-"""Longest value that is decoded as a whole."""
 _CHUNK_BYTES = 256 * 1024
 _TOKEN_CHARS = 16
 """Longest token that may be cut at the end of what was read: an escaped character, a literal."""
@@ -142,8 +141,8 @@ class JsonCursor:
         if self._ended:
             return False
         kept = len(self._text) - self._at
-        if kept > MAX_VALUE_CHARS:
-            raise self._broken(f"has a value of over {MAX_VALUE_CHARS} characters")
+        if kept > (most := limits().value_chars):  # such as a conversation: it is decoded as a whole
+            raise self._broken(f"has a value of over {most} characters (VICW_READERS_VALUE_MB)")
         # A long value is decoded from its start each time: reading as much again keeps that linear.
         data = self._file.read(max(_CHUNK_BYTES, kept))
         self._ended = not data

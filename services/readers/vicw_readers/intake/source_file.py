@@ -6,19 +6,19 @@ import codecs
 import gzip
 import io
 import posixpath
-import shutil
 import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
-from functools import cache
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from pydantic import ValidationError
 
+from vicw_readers.intake.limits import limits
 from vicw_readers.intake.text_decoder import SAVE_AS_UTF8, encoding_of, read_text
 from vicw_readers.records import Noted, Refused, Skipped, SourceItem, UnreadableFileError, faults_of, shown
 from vicw_shared.model import Sensitivity
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from vicw_readers.port import Reader
 
 GZIP = b"\x1f\x8b"
-MAX_LINE_CHARS = 16 * 1024 * 1024
-"""Longest line of a text: one is held in memory."""
 _PART_BYTES = 1024 * 1024
 
 
@@ -69,13 +67,14 @@ class ImportOptions:
 
     def wants(self, name: str) -> bool:
         """Return whether a file of a folder or archive is to be read, by patterns as of ``.gitignore``."""
-        return (not self.include or _spec(self.include).match_file(name)) and not (
-            self.exclude and _spec(self.exclude).match_file(name)
+        return (not self.include or patterns_of(self.include).match_file(name)) and not (
+            self.exclude and patterns_of(self.exclude).match_file(name)
         )
 
 
-@cache
-def _spec(patterns: tuple[str, ...]) -> GitIgnoreSpec:
+@lru_cache(8)
+def patterns_of(patterns: tuple[str, ...]) -> GitIgnoreSpec:
+    """Return what matches names by patterns as of ``.gitignore``. Raises ValueError, re.error."""
     from pathspec import GitIgnoreSpec  # slow to import
 
     return GitIgnoreSpec.from_lines(patterns)
@@ -142,11 +141,13 @@ class SourceFile:
         with self.open() as file:
             encoding = self._encoding(file)
             text = io.TextIOWrapper(cast(Any, file), encoding, newline="")
-            number = 1
+            number, most = 1, limits().line_bytes  # one line is held in memory
             try:
-                while line := text.readline(MAX_LINE_CHARS + 1):
-                    if len(line) > MAX_LINE_CHARS:
-                        raise UnreadableFileError(f"has a line of over {MAX_LINE_CHARS} characters", number)
+                while line := text.readline(most + 1):
+                    if len(line) > most:
+                        raise UnreadableFileError(
+                            f"has a line of over {most} characters", number, "Raise VICW_READERS_LINE_MB"
+                        )
                     yield line
                     number += 1
             except UnicodeError:  # not every codec raises the error of decoding
@@ -179,8 +180,14 @@ class SourceFile:
             return
         with tempfile.TemporaryDirectory(prefix="vicw-") as folder:
             copy = Path(folder) / f"file{PurePosixPath(self.name).suffix}"
+            left = limits().copy_bytes  # not as much as it says, or may expand to: the disk is other programs', too
             with self.open() as file, copy.open("wb") as target:
-                shutil.copyfileobj(file, target)
+                while part := file.read(_PART_BYTES):
+                    if (left := left - len(part)) < 0:
+                        raise UnreadableFileError(
+                            f"expands to over {limits().copy_bytes} bytes", fix="Raise VICW_READERS_COPY_MB"
+                        )
+                    target.write(part)
             yield copy
 
     def beside(self, name: str) -> SourceFile | None:

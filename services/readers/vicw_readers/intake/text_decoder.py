@@ -6,14 +6,15 @@ import codecs
 import re
 from typing import BinaryIO
 
+from vicw_readers.intake.limits import limits
 from vicw_readers.records import NothingToReadError, UnreadableFileError
 from vicw_shared.text import visible
 
-MAX_TEXT_BYTES = 8 * 1024 * 1024
 _SNIFF_BYTES = 8192
 UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.MULTILINE | re.ASCII)
 SAVE_AS_UTF8 = "Save it as UTF-8, or say with --encoding what it is"
+_LARGER = "Cut it into smaller files, or raise VICW_READERS_TEXT_MB"
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
@@ -29,11 +30,12 @@ def read_text(file: BinaryIO, size: int = 0, fallback: str | None = None) -> str
     Raises NothingToReadError for an empty or binary file, UnreadableFileError for a file that is too large, in
     another encoding, or with a NUL in it, and OSError.
     """
-    if size > MAX_TEXT_BYTES:
-        raise TooLongTextError(f"is too large: {size} bytes, over {MAX_TEXT_BYTES}")
-    data = file.read(MAX_TEXT_BYTES + 1)
-    if len(data) > MAX_TEXT_BYTES:  # packed, or it has grown
-        raise TooLongTextError(f"is too large: over {MAX_TEXT_BYTES} bytes")
+    most = limits().text_bytes
+    if size > most:
+        raise TooLongTextError(f"is too large: {size} bytes, over {most}", fix=_LARGER)
+    data = file.read(most + 1)
+    if len(data) > most:  # packed, or it has grown
+        raise TooLongTextError(f"is too large: over {most} bytes", fix=_LARGER)
     if looks_binary(data[:_SNIFF_BYTES]):
         raise NothingToReadError("is binary")
     text = decode(data, _named(data) or fallback)

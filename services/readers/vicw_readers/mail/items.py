@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+from vicw_readers.intake.limits import limits
 from vicw_readers.intake.source_file import SourceFile
 from vicw_readers.mail.calendar import CalendarEvent, event_text
 from vicw_readers.mail.headers import shown
 from vicw_readers.mail.mbox import RawMail
 from vicw_readers.mail.message import Mail, NoMailError, parsed_mail
-from vicw_readers.mail.skim import MAX_MAIL_BYTES
 from vicw_readers.records import Record, bounded_id, bounded_name, some_of
 from vicw_shared.text import counted, visible
 
@@ -45,7 +45,11 @@ def mail_items(source: SourceFile, mails: Iterable[RawMail], product: str, threa
             continue
         seen.add(hash(mail.id))
         if raw.is_cut:
-            yield source.refuse(f"is a mail with over {MAX_MAIL_BYTES} bytes of text; its start is read", raw.line)
+            yield source.refuse(
+                f"is a mail with over {limits().mail_bytes} bytes of text; its start is read",
+                raw.line,
+                fix="Raise VICW_READERS_MAIL_MB",
+            )
         for problem in mail.problems:
             yield source.refuse(f"is a mail with an invitation, of which {problem}", raw.line)
         fields = _fields(mail, thread, product)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-MAX_MAIL_BYTES = 8 * 1024 * 1024
-"""Bytes of headers and texts of one mail; what it has more is left out, and said."""
+from vicw_readers.intake.limits import limits
+
 _MAX_HEADER_BYTES = 1024 * 1024
 _MAX_NESTING = 50
 _TYPE = re.compile(rb"(?im)^content-type:[ \t]*([^\s;]+)((?:[^\r\n]|\r?\n[ \t])*)")
@@ -92,7 +92,7 @@ class MailSkimmer:
 
     def _keep(self, data: bytes) -> None:
         self._size += len(data)
-        if self._size <= MAX_MAIL_BYTES:
+        if self._size <= limits().mail_bytes:
             self._parts.append(data)
         elif data:
             self.is_cut = True

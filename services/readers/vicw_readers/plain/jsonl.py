@@ -11,12 +11,12 @@ from typing import Any, BinaryIO, NoReturn
 from pydantic import ValidationError
 
 from vicw_readers.intake.file_start import FileStart
+from vicw_readers.intake.limits import limits
 from vicw_readers.intake.source_file import SourceFile
 from vicw_readers.intake.text_decoder import UTF16_MARKS, decode
 from vicw_readers.records import NothingToReadError, Record, UnreadableFileError, faults_of
 from vicw_shared.wire.base import Id, Message, Prose
 
-MAX_LINE_BYTES = 32 * 1024 * 1024
 _SUFFIXES = {".jsonl", ".ndjson"}
 
 
@@ -54,7 +54,9 @@ def read_jsonl(source: SourceFile) -> Iterator[Record]:
         try:
             for count, raw in enumerate(_lines(file), 1):
                 if raw is None:
-                    yield source.refuse(f"is longer than {MAX_LINE_BYTES} bytes", count)
+                    yield source.refuse(
+                        f"is longer than {limits().line_bytes} bytes", count, fix="Raise VICW_READERS_LINE_MB"
+                    )
                 elif count == 1 and raw.startswith(UTF16_MARKS):
                     raise UnreadableFileError("is UTF-16; JSON Lines are UTF-8")
                 elif raw.strip():
@@ -67,13 +69,14 @@ def read_jsonl(source: SourceFile) -> Iterator[Record]:
 
 def _lines(file: BinaryIO) -> Iterator[bytes | None]:
     """Yield lines, None for one that is too long; never holds more than the limit."""
-    while line := file.readline(MAX_LINE_BYTES + 1):
-        if len(line) <= MAX_LINE_BYTES:
+    most = limits().line_bytes
+    while line := file.readline(most + 1):
+        if len(line) <= most:
             yield line
             continue
         yield None
         while line and not line.endswith(b"\n"):
-            line = file.readline(MAX_LINE_BYTES)
+            line = file.readline(most)
 
 
 def _record(source: SourceFile, raw: bytes, line: int) -> Record:

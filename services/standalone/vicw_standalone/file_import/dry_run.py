@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from vicw_ingest.file_import.batches import batched
+from vicw_ingest.file_import.summary import Summary
 from vicw_readers.intake.source_file import ImportOptions
 from vicw_readers.paths import read_paths
 from vicw_readers.records import SourceItem
-from vicw_standalone.file_import.batches import batched
-from vicw_standalone.file_import.summary import Summary
 
 _BATCH_ITEMS, _BATCH_CHARS = 100, 200_000
 

@@ -6,39 +6,15 @@ A file of JSON lines: ``{"run": id}`` starts a run, ``{"done": {identity: conten
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import uuid
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
-
-@dataclass(frozen=True, slots=True)
-class ItemDigest:
-    """Digests of an item's identity and of its content."""
-
-    identity: str
-    content: str
-
-
-class Acknowledged(Protocol):
-    """Record of the items that an import has sent."""
-
-    def has(self, mark: ItemDigest) -> bool:
-        """Return whether the item was acknowledged, last with this content."""
-        ...
-
-    def key_of(self, marks: Iterable[ItemDigest]) -> str:
-        """Return the Idempotency-Key of a request."""
-        ...
-
-    def add(self, marks: Sequence[ItemDigest]) -> None:
-        """Record acknowledged items."""
-        ...
+from vicw_ingest.file_import.delivery import ItemDigest, digest_of
 
 
 class ImportLedger:
@@ -108,8 +84,3 @@ class ImportLedger:
                     self._acknowledged.update(done)
         except ValueError:  # torn by a kill: its items are sent again
             pass
-
-
-def digest_of(parts: Sequence[str]) -> str:
-    """Return a digest of ``parts`` in 32 hex digits."""
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]

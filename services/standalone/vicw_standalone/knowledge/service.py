@@ -14,14 +14,15 @@ from itertools import batched
 from pathlib import Path, PurePosixPath
 
 from vicw_client import VicwClient, VicwClientError
-from vicw_readers.records import Record, Refused, SourceItem, UnreadableFileError
+from vicw_ingest.file_import.batches import batched as in_requests
+from vicw_ingest.file_import.delivery import FileImport, ItemDigest, Progress
+from vicw_ingest.file_import.summary import Summary
+from vicw_readers.records import Record, Refused, Report, SourceItem, UnreadableFileError
 from vicw_shared.domains import CODING
 from vicw_shared.text import counted
 from vicw_shared.wire.knowledge import KnownPage, LinkFault, LinkProblem
-from vicw_standalone.file_import.batches import batched as in_requests
-from vicw_standalone.file_import.ledger import ItemDigest
-from vicw_standalone.file_import.service import FileImport, ImportStoppedError, Progress
-from vicw_standalone.file_import.summary import Summary
+from vicw_standalone.file_import.client_store import ClientStore
+from vicw_standalone.file_import.service import ImportStoppedError
 from vicw_standalone.knowledge.folder import PageFile, Snapshot, read_folder, signature
 
 _IDS_AT_ONCE = 500
@@ -85,12 +86,11 @@ def sync(
     ImportStoppedError, as `import_paths` does, and EmptiedError before anything is sent.
     """
     snapshot = read_folder(root)
-    run = FileImport(
-        client, _NoLedger(), progress or (lambda done, total: None), wait_until_found, stop or threading.Event()
-    )
-    run.summary.refused += snapshot.refused
-    run.summary.passed_over += snapshot.passed_over
-    run.summary.notes += snapshot.notes
+    store = ClientStore(client, wait=wait_until_found)
+    run = FileImport(store, _NoLedger(), progress or (lambda done, total: None), stop or threading.Event())
+    unread: list[Report] = [*snapshot.refused, *snapshot.passed_over, *snapshot.notes]
+    for record in unread:
+        run.summary.report(record)
     try:
         plan = plan_of(snapshot, _stored_pages(client, target), target.folder, again=again)
         if not snapshot.pages and plan.retract and not may_be_empty:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Iterable
 
 from rich.markup import escape
 
+from vicw_ingest.file_import.report import report_of
+from vicw_ingest.file_import.summary import Summary
 from vicw_readers.records import Refused, Report, Skipped, SourceItem
 from vicw_readers.registry import readers
 from vicw_runtime.console import err, out
 from vicw_shared.text import counted
-from vicw_standalone.file_import.summary import Summary
 
 _SHOWN = 3
 """Files of a kind that are named without --verbose."""
@@ -94,21 +93,5 @@ def item_as_json(record: SourceItem) -> str:
 
 def summary_as_json(summary: Summary, *, dry: bool = False) -> str:
     """Return the summary as a line of JSON."""
-    read = [
-        {"format": name, "title": _title(name), "files": summary.files[name], "items": items}
-        for name, items in summary.items.most_common()
-    ]
-    fields: Mapping[str, Any] = {
-        "dry_run": dry,
-        **{name: getattr(summary, name) for name in ("created", "updated", "unchanged", "replaced", "linked")},
-        "stored_before": summary.skipped,
-        "private": summary.private,
-        "contexts": dict(summary.contexts),
-        "masked": dict(summary.masked),
-        "read": read,
-        "refused": [asdict(record) for record in summary.refused],
-        "passed_over": [asdict(record) for record in summary.passed_over],
-        "noted": [asdict(record) for record in summary.notes],
-        "jobs": summary.jobs,
-    }
-    return json.dumps(fields, ensure_ascii=False)
+    report = report_of(summary, _title, dry_run=dry).model_dump(mode="json")
+    return json.dumps(report, ensure_ascii=False)

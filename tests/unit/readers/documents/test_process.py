@@ -123,5 +123,10 @@ def test_without_the_extra_a_document_is_refused_with_the_way_out(
     refused, *others = sorted(read_paths([tmp_path]), key=lambda record: not isinstance(record, Refused))
     assert isinstance(refused, Refused)
     assert refused.path.endswith("minutes.docx")
-    assert refused.fix == "pip install 'vicw[documents]'"
+    assert refused.fix == (
+        "pip install 'vicw[documents]'; in this checkout scripts/setup --no-dev --inexact --extra documents"
+    )
     assert len(others) == 1
+    monkeypatch.setattr(document_reader, "CHECKOUT", tmp_path)
+    refused = next(record for record in read_paths([tmp_path]) if isinstance(record, Refused))
+    assert refused.fix == "pip install 'vicw[documents]'", "installed as a package"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from vicw_readers.intake.text_decoder import MAX_TEXT_BYTES
+from vicw_readers.intake.limits import limits
 from vicw_readers.paths import read_paths
 from vicw_readers.records import Record, Refused, SourceItem
 
@@ -80,7 +80,7 @@ def test_a_notebook_is_cut_at_its_headings(tmp_path: Path) -> None:
 
 
 def test_a_notebook_that_is_too_large_is_refused_with_a_way_out(tmp_path: Path) -> None:
-    outputs = [{"output_type": "display_data", "data": {"image/png": "A" * MAX_TEXT_BYTES}}]
+    outputs = [{"output_type": "display_data", "data": {"image/png": "A" * limits().text_bytes}}]
     [refusal] = read(tmp_path, "sea.ipynb", notebook({"cell_type": "code", "source": "tides", "outputs": outputs}))
     assert isinstance(refusal, Refused)
     assert "too large" in refusal.reason

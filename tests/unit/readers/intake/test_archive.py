@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from vicw_readers.intake import archive as archives
+from vicw_readers.intake.limits import ReadLimits
 from vicw_readers.intake.source_file import SourceFile
 from vicw_readers.paths import read_paths
 from vicw_readers.records import Record, Refused, Skipped, SourceItem, UnreadableFileError
@@ -72,7 +73,7 @@ def test_an_archive_in_an_archive_is_refused_with_what_to_do(tmp_path: Path) -> 
 
 
 def test_a_member_that_expands_too_far_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "ALWAYS_BYTES", 1024 * 1024)
+    monkeypatch.setattr(archives, "limits", lambda: ReadLimits(member_bytes=1024 * 1024))
     path = packed(tmp_path / "bomb.zip", {"a.jsonl": b" " * 40_000_000, "b.txt": "fine\n" * 20_000})
     bomb, *fine = read_paths([path])
     assert isinstance(bomb, Refused)
@@ -90,8 +91,7 @@ def test_a_member_that_expands_too_far_is_stopped(tmp_path: Path, monkeypatch: p
 
 
 def test_members_that_expand_too_far_together_are_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "ALWAYS_TOTAL_BYTES", 300_000)
-    monkeypatch.setattr(archives, "MAX_EXPANSION", 1)
+    monkeypatch.setattr(archives, "limits", lambda: ReadLimits(archive_bytes=300_000, archive_expansion=1))
     path = packed(tmp_path / "bomb.zip", {f"{n}.txt": "fine\n" * 20_000 for n in range(4)})
     records = list(read_paths([path]))
     [refused] = [record for record in records if isinstance(record, Refused)]
@@ -116,7 +116,7 @@ def test_a_broken_member_is_refused_alone(tmp_path: Path, method: int, at: int) 
 
 def test_too_many_members_and_a_broken_archive_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = packed(tmp_path / "x.zip", {f"{n}.md": "# A\n" for n in range(3)})
-    monkeypatch.setattr(archives, "MAX_MEMBERS", 2)
+    monkeypatch.setattr(archives, "limits", lambda: ReadLimits(archive_files=2))
     (refused,) = read_paths([path])
     assert isinstance(refused, Refused)
     assert (refused.reason, bool(refused.fix)) == ("has 3 files, over 2", True)

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from vicw_readers.intake import json_stream
+from vicw_readers.intake.limits import ReadLimits
 from vicw_readers.intake.source_file import SourceFile
 from vicw_readers.records import UnreadableFileError
 
@@ -107,6 +108,6 @@ def test_a_long_list_takes_the_memory_of_one_value(tmp_path: Path, monkeypatch: 
     tracemalloc.stop()
     assert count == 1500
     assert peak < 12_000_000
-    monkeypatch.setattr(json_stream, "MAX_VALUE_CHARS", 1_000_000)
+    monkeypatch.setattr(json_stream, "limits", lambda: ReadLimits(value_chars=1_000_000))
     with pytest.raises(UnreadableFileError, match="over 1000000 characters"):
         values(path, b'["' + b"a" * 5_000_000 + b'"]')

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from vicw_readers.intake.limits import limits
 from vicw_readers.intake.source_file import ImportOptions, SourceFile
-from vicw_readers.intake.text_decoder import MAX_TEXT_BYTES
 from vicw_readers.paths import read_paths
 from vicw_readers.records import Refused, Skipped, SourceItem
 
@@ -157,11 +157,11 @@ def test_another_encoding_is_read_if_the_file_or_the_user_names_it(folder: Path)
 
 
 def test_large_special_and_missing_files_are_refused(folder: Path) -> None:
-    large = write(folder / "large.txt", "x" * (MAX_TEXT_BYTES + 1))
+    large = write(folder / "large.txt", "x" * (limits().text_bytes + 1))
     os.mkfifo(folder / "pipe.txt")
     reasons = [r.reason for r in read_paths([large, folder / "pipe.txt", folder / "no"]) if isinstance(r, Refused)]
     assert reasons == [
-        f"is too large: {MAX_TEXT_BYTES + 1} bytes, over {MAX_TEXT_BYTES}",
+        f"is too large: {limits().text_bytes + 1} bytes, over {limits().text_bytes}",
         "is neither a file nor a folder",
         "cannot be read: No such file or directory",
     ]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from vicw_readers.intake.limits import limits
 from vicw_readers.intake.source_file import ImportOptions
 from vicw_readers.paths import read_paths
-from vicw_readers.plain import jsonl
 from vicw_readers.records import Refused, SourceItem
 
 
@@ -74,7 +74,7 @@ def test_a_bad_jsonl_line_is_refused_alone(tmp_path: Path, line: str | bytes, re
 
 
 def test_a_jsonl_line_that_is_too_long_is_refused_alone(tmp_path: Path) -> None:
-    file = write(tmp_path / "x.jsonl", {"text": "x" * jsonl.MAX_LINE_BYTES}, {"text": "after"})
+    file = write(tmp_path / "x.jsonl", {"text": "x" * limits().line_bytes}, {"text": "after"})
     bad, after = read_paths([file])
     assert isinstance(bad, Refused)
     assert bad.line == 1

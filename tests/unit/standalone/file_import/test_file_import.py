@@ -14,9 +14,9 @@ import httpx
 import pytest
 
 from vicw_client import Retry, ServerUnreachableError, VicwClient
+from vicw_ingest.file_import.summary import Summary
 from vicw_readers.intake.source_file import ImportOptions
 from vicw_standalone.file_import.service import ImportStoppedError, default_state_path, import_paths
-from vicw_standalone.file_import.summary import Summary
 
 
 class FakeServer:

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from vicw_standalone.file_import.ledger import ImportLedger, ItemDigest, digest_of
+from vicw_ingest.file_import.delivery import ItemDigest, digest_of
+from vicw_standalone.file_import.ledger import ImportLedger
 
 
 def test_the_import_ledger_survives_torn_lines_and_is_private(tmp_path: Path) -> None:

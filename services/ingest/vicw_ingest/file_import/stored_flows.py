@@ -6,15 +6,13 @@ that the old answer does not follow the new question. What both have stays as it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import batched
 
-from vicw_client import VicwClient
+from vicw_ingest.file_import.port import ItemStore
 from vicw_readers.records import SourceItem
-from vicw_shared.wire.items import ListedItem
 
-_PAGE = 500
 _IDS_AT_ONCE = 100
 
 
@@ -24,8 +22,8 @@ class StoredFlows:
     ``before`` is called with the ids of a flow that was edited, before its past items are retracted.
     """
 
-    def __init__(self, client: VicwClient, before: Callable[[str, frozenset[str]], None]) -> None:
-        self._client = client
+    def __init__(self, store: ItemStore, before: Callable[[str, frozenset[str]], None]) -> None:
+        self._store = store
         self._before = before
         self._new_contexts: dict[str, bool] = {}
         self._names: dict[tuple[str, str], Mapping[str, str]] = {}
@@ -58,28 +56,22 @@ class StoredFlows:
 
     def _is_new(self, context: str) -> bool:
         if context not in self._new_contexts:
-            self._new_contexts[context] = not self._client.items(context=context, limit=1).items
+            self._new_contexts[context] = self._store.is_new(context)
         return self._new_contexts[context]
 
     def _replace(self, key: tuple[str, str], record: SourceItem, wanted: frozenset[str]) -> None:
         context, flow = key
-        stored = {one.id: one for one in self._stored(context, flow) if one.id and one.source == record.item.source}
+        stored = {
+            one.id: one for one in self._store.flow_items(context, flow) if one.id and one.source == record.item.source
+        }
         past = [item_id for item_id in stored if item_id not in wanted]
         if past:
             self.edited.add(key)
             self._before(context, wanted)
             for ids in batched(past, _IDS_AT_ONCE):
-                self._client.retract(context=context, ids=ids, wait=False)
+                self._store.retract(context, ids)
             self.retracted += len(past)
         self._names[key] = {item_id: one.name for item_id, one in stored.items()}
-
-    def _stored(self, context: str, flow: str) -> Iterator[ListedItem]:
-        cursor: str | None = None
-        while True:
-            page = self._client.items(context=context, flow=flow, limit=_PAGE, **({"cursor": cursor} if cursor else {}))
-            yield from page.items
-            if (cursor := page.next) is None:
-                return
 
     def _with_stored_title(self, record: SourceItem, names: Mapping[str, str]) -> SourceItem:
         """Return the item under the title that it is stored with: another title is no other message.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from vicw_ingest.file_import.batches import batched
 from vicw_readers.records import Record, Report, SourceItem
 from vicw_shared.wire.ingest import Item
-from vicw_standalone.file_import.batches import batched
 
 
 def test_a_mail_in_two_files_is_one_though_its_thread_is_another() -> None:

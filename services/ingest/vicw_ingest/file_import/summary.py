@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from vicw_readers.records import Noted, Record, Refused, Report, Skipped, SourceItem
 from vicw_shared.model import Sensitivity
 
+_OTHER = "other"
+
 
 @dataclass(slots=True)
 class Summary:
@@ -18,6 +20,7 @@ class Summary:
     ``notes`` say what was read otherwise than it stands;
     ``replaced`` counts items of conversations that the user has since edited; ``jobs`` are still indexing items.
     ``files`` and ``items`` count what was read by the reader's name, ``private`` the items that not everybody sees.
+    ``listed``: most records kept of each kind of report (None: all); ``refused_kinds`` and so on count all.
     """
 
     created: int = 0
@@ -35,6 +38,10 @@ class Summary:
     contexts: Counter[str] = field(default_factory=Counter)
     files: Counter[str] = field(default_factory=Counter)
     items: Counter[str] = field(default_factory=Counter)
+    refused_kinds: Counter[str] = field(default_factory=Counter)
+    passed_over_kinds: Counter[str] = field(default_factory=Counter)
+    noted_kinds: Counter[str] = field(default_factory=Counter)
+    listed: int | None = None
 
     @property
     def stored(self) -> int:
@@ -55,8 +62,13 @@ class Summary:
     def report(self, record: Report) -> None:
         """Note what was refused, passed over or assumed."""
         if isinstance(record, Refused):
-            self.refused.append(record)
+            self._keep(record, self.refused, self.refused_kinds)
         elif isinstance(record, Noted):
-            self.notes.append(record)
+            self._keep(record, self.notes, self.noted_kinds)
         else:
-            self.passed_over.append(record)
+            self._keep(record, self.passed_over, self.passed_over_kinds)
+
+    def _keep[R: Report](self, record: R, kept: list[R], kinds: Counter[str]) -> None:
+        kinds[record.kind or _OTHER] += 1
+        if self.listed is None or len(kept) < self.listed:
+            kept.append(record)
