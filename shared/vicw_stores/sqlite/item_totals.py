@@ -117,10 +117,11 @@ def count_changed(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
-def stored_at_least(connection: sqlite3.Connection, tenant: str) -> int:
-    """Return the number of a tenant's items, live or retired; fewer if they are in very many groups."""
-    groups = "SELECT items FROM context_total WHERE tenant = ? LIMIT 1000"
-    return int(connection.execute(f"SELECT ifnull(sum(items), 0) FROM ({groups})", (tenant,)).fetchone()[0])  # noqa: S608
+def stored_at_least(connection: sqlite3.Connection, tenant: str, *, live: bool) -> int:
+    """Return the number of a tenant's live items, or of its retired ones; fewer if they are in very many groups."""
+    groups = "SELECT items FROM context_total WHERE tenant = ? AND live = ? LIMIT 1000"
+    (items,) = connection.execute(f"SELECT ifnull(sum(items), 0) FROM ({groups})", (tenant, live)).fetchone()  # noqa: S608
+    return int(items)
 
 
 @dataclass(frozen=True, slots=True)

@@ -241,8 +241,10 @@ class SqliteGraphStore(SqliteScans):
     async def list_items(self, query: ListingQuery, limit: int) -> list[Node]:
         return await self._database.read(lambda c: list_items(c, query, limit))
 
-    async def passing_estimate(self, tenant: str, condition: ItemCondition) -> PassingEstimate | None:
-        return await self._database.read(lambda c: read_passing_estimate(c, tenant, condition))
+    async def passing_estimate(
+        self, tenant: str, condition: ItemCondition, *, live: bool = False
+    ) -> PassingEstimate | None:
+        return await self._database.read(lambda c: read_passing_estimate(c, tenant, condition, live=live))
 
     async def context_parts(
         self, scope: Scope, *, retired: bool = False, page: NamePage | None = None
