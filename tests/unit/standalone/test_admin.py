@@ -115,7 +115,6 @@ async def test_a_key_runs_the_sleep_cycle_for_its_own_tenant_alone(store: Path) 
             await memory.standalone.keys.add(key)
 
         async with client(memory, "0.0.0.0") as http:
-
             progress: list[dict[str, Any]] = []
 
             async def of(token: str, operation: str, **request: Any) -> tuple[int, list[Any]]:

@@ -13,13 +13,14 @@ from typing import Any
 import pytest
 
 from support.stores.graph_records import AT, edge, node, put
+from vicw_shared.errors import SchemaVersionError
 from vicw_shared.model import EdgeRegistry, Label, Node, Sensitivity
 from vicw_shared.ports import GraphTransaction, PassingEstimate, Scope
 from vicw_shared.ports.item_filter import OneOf
 from vicw_shared.uids import make_uid
 from vicw_stores.data_dir import DataDir
 from vicw_stores.sqlite import SqliteGraphStore
-from vicw_stores.sqlite.item_totals import count_changed
+from vicw_stores.sqlite.item_totals import count_changed, count_part
 from vicw_stores.sqlite.store import GRAPH
 
 _COUNTED = (
@@ -110,6 +111,81 @@ async def test_what_has_expired_is_not_counted_before_it_is_retired(store: Path)
             assert (part.items, part.first, part.last) == (items, first, times[2])
             assert sum(one.items for one in await graph.speaker_parts(Scope(tenant="t", now=now))) == items
         await graph.close()
+
+
+async def test_what_had_expired_when_it_was_retired_is_not_gone_through_again(
+    store: Path, counts: Callable[[bool], list[list[Any]]]
+) -> None:
+    with DataDir(store) as data_dir:
+        graph = SqliteGraphStore(data_dir, EdgeRegistry.with_core_types())
+        expired = [_item(n, expires_at=AT) for n in range(3)]
+        later = AT + timedelta(hours=1)
+        await put(graph, [*expired, _item(3, retired_at=later)])
+        await put(graph, [replace(one, retired_at=later) for one in expired])
+        assert [len(rows) for rows in counts(False)] == [1, 0, 1], "the one that was retracted"
+        (part,) = await graph.context_parts(Scope(tenant="t", now=later), retired=True)
+        assert part.items == 1
+        await put(graph, [replace(expired[0], retired_at=AT - timedelta(hours=1))])
+        assert counts(False) == counts(True), "it was retired before it would have expired"
+        assert len(counts(False)[-1]) == 2
+        await graph.close()
+
+
+def _as_before_counts(store: Path) -> None:
+    """Make a store of the schema before the one that counts items."""
+    connection = sqlite3.connect(store / GRAPH)
+    triggers = "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'count_*'"
+    for (trigger,) in connection.execute(triggers).fetchall():
+        connection.execute(f"DROP TRIGGER {trigger}")
+    for table in ("context_total", "speaker_total", "counted_item", "uncounted_item"):
+        connection.execute(f"DROP TABLE {table}")
+    connection.execute("PRAGMA user_version = 29")
+    connection.commit()
+    connection.close()
+
+
+async def test_a_store_of_an_earlier_version_is_counted_as_it_is_opened(
+    store: Path, counts: Callable[[bool], list[list[Any]]]
+) -> None:
+    with DataDir(store) as data_dir:
+        graph = SqliteGraphStore(data_dir, EdgeRegistry.with_core_types())
+        await put(graph, [*map(_item, range(7)), _passage(0)], [edge("EVIDENCED_BY", "item 0", "passage 0")])
+        await graph.close()
+        counted = counts(False)
+        _as_before_counts(store)
+        await SqliteGraphStore(data_dir, EdgeRegistry.with_core_types()).close()
+        assert counts(False) == counted
+        assert len(counted[-1]) == 7
+
+
+async def test_counting_that_was_interrupted_goes_on_and_nobody_reads_beside_it_before(
+    store: Path, counts: Callable[[bool], list[list[Any]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with DataDir(store) as data_dir:
+        graph = SqliteGraphStore(data_dir, EdgeRegistry.with_core_types())
+        await put(graph, [*map(_item, range(7))])
+        await graph.close()
+        counted = counts(False)
+        _as_before_counts(store)
+
+        parts: list[int] = []
+
+        def killed(connection: sqlite3.Connection) -> bool:
+            if len(parts) == 2:
+                raise KeyboardInterrupt
+            parts.append(1)
+            return count_part(connection)
+
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr("vicw_stores.sqlite.item_totals.PART", 2)
+            patch.setattr("vicw_stores.sqlite.store.count_part", killed)
+            SqliteGraphStore(data_dir, EdgeRegistry.with_core_types())
+        assert counts(False)[-1] == counted[-1][:4], "what was counted before stays"
+        with pytest.raises(SchemaVersionError, match="not counted yet"):
+            SqliteGraphStore(data_dir, EdgeRegistry.with_core_types(), beside=True)
+        await SqliteGraphStore(data_dir, EdgeRegistry.with_core_types()).close()
+        assert counts(False) == counted
+        await SqliteGraphStore(data_dir, EdgeRegistry.with_core_types(), beside=True).close()
 
 
 async def test_how_many_items_pass_is_estimated_of_one_tenant_alone(store: Path) -> None:
