@@ -67,14 +67,23 @@ def _settle(total: str) -> tuple[str, str]:
     )
 
 
-_READ = (
-    "INSERT INTO temp.new_count SELECT i.pk, i.tenant, i.retired_at IS NULL, i.context, i.domain, i.label, "  # noqa: S608
-    f"i.sensitivity, i.portable, {_USER_OF}, i.speaker, ifnull(i.timestamp, i.created_at), i.expires_at, "
-    f"(SELECT count(*) FROM {_PROOFS}), (SELECT ifnull(sum(length(k.text)), 0) FROM {_PROOFS}), "
-    f"(SELECT ifnull(sum(k.indexed), 0) FROM {_PROOFS}) FROM temp.changed_item u CROSS JOIN node i ON i.pk = u.node "
-    "WHERE i.content_hash IS NOT NULL AND i.label <> 'Chunk' "
+COUNTED = (
+    "i.content_hash IS NOT NULL AND i.label <> 'Chunk' "
     # What had expired when it was retired is in no number again, and would be read for each that is asked for.
     "AND (i.retired_at IS NULL OR ifnull(i.expires_at > i.retired_at, 1))"
+)
+"""Which nodes are counted."""
+COUNTS = (
+    "i.pk AS node, i.tenant AS tenant, i.retired_at IS NULL AS live, i.context AS context, i.domain AS domain, "  # noqa: S608
+    f"i.label AS label, i.sensitivity AS sensitivity, i.portable AS portable, {_USER_OF} AS user, "
+    "i.speaker AS speaker, ifnull(i.timestamp, i.created_at) AS told, i.expires_at AS expires_at, "
+    f"(SELECT count(*) FROM {_PROOFS}) AS passages, (SELECT ifnull(sum(length(k.text)), 0) FROM {_PROOFS}) AS chars, "
+    f"(SELECT ifnull(sum(k.indexed), 0) FROM {_PROOFS}) AS indexed"
+)
+"""What a node counts for."""
+_READ = (
+    f"INSERT INTO temp.new_count SELECT {COUNTS} FROM temp.changed_item u CROSS JOIN node i ON i.pk = u.node "  # noqa: S608
+    f"WHERE {COUNTED}"
 )
 _GROUP = "tenant, live, context, domain, label, sensitivity, portable"
 _SAID = "n.live AND (n.user IS NOT NULL OR n.speaker IS NOT NULL)"

@@ -101,6 +101,37 @@ async def test_counts_that_are_kept_equal_counts_made_anew(
         await graph.close()
 
 
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "UPDATE context_total SET items = items + 1 WHERE context = 'c'",
+        "UPDATE speaker_total SET items = items - 1 WHERE id = 1",
+        "UPDATE counted_item SET chars = chars + 1 WHERE node = (SELECT min(node) FROM counted_item)",
+        "DELETE FROM counted_item WHERE node = (SELECT min(node) FROM counted_item)",
+        "INSERT INTO counted_item SELECT 99, live, context_total, NULL, told, NULL, 0, 0, 0 FROM counted_item LIMIT 1",
+    ],
+)
+async def test_wrong_counts_are_found_and_made_anew(
+    store: Path, counts: Callable[[bool], list[list[Any]]], fault: str
+) -> None:
+    with DataDir(store) as data_dir:
+        graph = SqliteGraphStore(data_dir, EdgeRegistry.with_core_types())
+        said = [edge("STATED_BY", f"item {n}", "u1") for n in range(3)]
+        old = _item(8, retired_at=AT)
+        await put(graph, [node("u1", subtype="user"), *map(_item, range(4)), old, _passage(0)], said)
+        right = counts(False)
+        assert await graph.audit.wrong_counts() == []
+        connection = sqlite3.connect(store / GRAPH)
+        connection.execute(fault)
+        connection.commit()
+        connection.close()
+        assert counts(False) != right
+        (scope,) = await graph.audit.wrong_counts()
+        await graph.outbox.recount(scope)
+        assert (await graph.audit.wrong_counts(), counts(False)) == ([], right)
+        await graph.close()
+
+
 async def test_what_has_expired_is_not_counted_before_it_is_retired(store: Path) -> None:
     with DataDir(store) as data_dir:
         graph = SqliteGraphStore(data_dir, EdgeRegistry.with_core_types())
