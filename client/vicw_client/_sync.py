@@ -308,7 +308,8 @@ class VicwClient:
     def run_job(self, job: str) -> SleepRunStarted:
         """Have a job of the sleep cycle run now: ``consolidation``, ``dream`` or ``resolve``; see ``sleep``.
 
-        Raises ConflictError, with the setting, if it does not run there.
+        It is of all tenants: it takes a key of the operator's. Raises ConflictError, with the setting, if it does not
+        run there.
         """
         return self._run(_protocol.run_job(job, self._retry))
 

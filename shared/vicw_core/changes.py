@@ -22,7 +22,7 @@ class ChangeKind(StrEnum):
     """What was done.
 
     Items are updated, patched, retracted, erased or superseded; entities merged, split, identified or renamed; steps of
-    the sleep cycle undone; webhooks made, removed, or given another secret.
+    the sleep cycle undone, and its jobs run by request; webhooks made, removed, or given another secret.
     """
 
     UPDATE = "update"
@@ -35,6 +35,7 @@ class ChangeKind(StrEnum):
     RENAME = "rename"
     SUPERSEDE = "supersede"
     UNDO = "undo"
+    RUN = "run"
     MAKE_WEBHOOK = "make-webhook"
     REMOVE_WEBHOOK = "remove-webhook"
     ROTATE_WEBHOOK = "rotate-webhook"

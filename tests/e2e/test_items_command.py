@@ -119,7 +119,8 @@ def test_an_item_is_said_to_be_useful_and_wrong(server: Server) -> None:
             ("useful", question),
         ]
         said = vicw(server, "feedback", "Sheds", "--verdict", "wrong").stdout.splitlines()
-        assert [line.split()[-2:] for line in said] == [["last", "question"], ["The", "axe?"]]
+        assert said[0].split()[2:] == ["1", "useful,", "1", "wrong", "Sheds", uid]
+        assert [line.split(maxsplit=1) for line in said[1:]] == [["wrong", "The axe?"], ["useful", question]]
         (listed,) = json.loads(vicw(server, "feedback", "--json").stdout)
         assert (listed["uid"], listed["useful"], listed["wrong"]) == (uid, 1, 1)
         assert "Nothing was said" in vicw(server, "feedback", "no such context").stderr

@@ -94,7 +94,10 @@ class IngestWiring(PlatformWiring):
     def runs(self) -> RunPorts:
         """What has a job of the sleep cycle run by its worker."""
         paused = PAUSED if self.settings.sleep.paused else None
-        return RunPorts(lambda job: paused, lambda job: self.undo_queue.send(task=JOB_TASKS[job]))
+        tenant = self.settings.server.tenant
+        return RunPorts(
+            self.engines.graph, tenant, lambda job: paused, lambda job: self.undo_queue.send_once(JOB_TASKS[job])
+        )
 
     def eviction(self) -> Eviction:
         """Return the service that erases items of tenants over their limit."""

@@ -348,7 +348,8 @@ class Standalone:
             self.schedules[job].demand()
 
         vectors = self._first_model.has_vectors
-        return RunPorts(lambda job: blocked_by(self.settings, job, vectors=vectors), start)
+        tenant = self.settings.server.tenant
+        return RunPorts(self.graph, tenant, lambda job: blocked_by(self.settings, job, vectors=vectors), start)
 
     @property
     def keys(self) -> SqliteKeyRing:

@@ -62,6 +62,15 @@ class Caller:
                 "user, with its --data-dir instead of --url"
             )
 
+    def require_operator(self, tenant: str) -> None:
+        """Raise ForbiddenError unless it is the owner or of the server's own ``tenant``, which is the operator's."""
+        if not self.owner and self.tenant != tenant:
+            REFUSED.labels("owner").inc()
+            raise ForbiddenError(
+                "This is of all tenants, so it takes a key of the operator's tenant (VICW_TENANT). For its own tenant "
+                "a key runs `vicw sleep consolidate`, `dream` and `resolve` with --url"
+            )
+
     def require(self, right: Right) -> None:
         """Raise ForbiddenError unless it has ``right``."""
         if right not in self.rights:

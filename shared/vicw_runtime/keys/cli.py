@@ -45,18 +45,27 @@ def create(
 
 
 @app.command("list")
-def list_keys(ctx: typer.Context, data_dir: DataDirOption = None, platform: PlatformOption = False) -> None:
+def list_keys(
+    ctx: typer.Context,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per key.")] = False,
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+) -> None:
     """List all keys by their ids, including revoked ones; the keys themselves are never shown."""
     from vicw_runtime.keys.api import LIST_KEYS, ListKeysRequest
 
     table = Table("id", "tenant", "rights", "created", "revoked", "note", box=None)
 
     def add(key: ListedKey) -> None:
+        if as_json:
+            print(key.model_dump_json())
+            return
         revoked = f"{key.revoked_at:%Y-%m-%d %H:%M}" if key.revoked_at else ""
         table.add_row(key.id, key.tenant, ", ".join(key.rights), f"{key.created_at:%Y-%m-%d %H:%M}", revoked, key.note)
 
     run_command(ctx, LIST_KEYS, ListKeysRequest(), Place(data_dir, platform), on_item=add)
-    out.print(table)
+    if not as_json:
+        out.print(table)
 
 
 @app.command()

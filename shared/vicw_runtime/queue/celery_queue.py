@@ -49,6 +49,7 @@ SENT = Counter("vicw_queue_sent_total", "Messages sent to workers", ["task"])
 SEND_FAILURES = Counter("vicw_queue_send_failures_total", "Messages to workers that could not be sent")
 _SOCKET_SECONDS = 30  # a worker's own waits for messages are shorter
 _QUIET_SECONDS = 3.0
+_NOT_TOLD = "no worker could be told; send the request again"
 EXPIRES_SECONDS = 3600.0
 """A message older than this is dropped: later ones ask for the same work."""
 
@@ -129,6 +130,15 @@ def send(app: Celery, task: str, *, expires: float = EXPIRES_SECONDS, **options:
     return True
 
 
+def begin(client: redis.Redis, task: str) -> None:
+    """Note that a task begins: who asks for it from now on has it sent again. Raises RedisError."""
+    client.delete(_asked(task))
+
+
+def _asked(task: str) -> str:
+    return f"vicw:asked:{task}"
+
+
 def _count_sent(sender: str | None = None, **_: object) -> None:
     SENT.labels(sender or "").inc()
 
@@ -183,7 +193,27 @@ class CeleryQueue:
                     await asyncio.get_running_loop().run_in_executor(self._thread, message)
             except Exception as error:  # of Redis, of the connection, of Celery
                 SEND_FAILURES.inc()
-                raise UnavailableError("queue", "no worker could be told; send the request again") from error
+                raise UnavailableError("queue", _NOT_TOLD) from error
+
+    async def send_once(self, task: str) -> None:
+        """Send a task of the same queue, unless one that was sent so has not begun: ``begin`` tells of that.
+
+        Raises UnavailableError if the broker does not take it in time.
+        """
+        mark, seconds = _asked(task), int(EXPIRES_SECONDS)
+        try:
+            async with asyncio.timeout(self._timeout):
+                first = await asyncio.to_thread(self._redis.set, mark, 1, nx=True, ex=seconds)
+        except (TimeoutError, redis.RedisError) as error:
+            raise UnavailableError("queue", _NOT_TOLD) from error
+        if not first:
+            return
+        try:
+            await self.send(task=task)
+        except UnavailableError:
+            with suppress(redis.RedisError):  # then it ends by itself
+                await asyncio.to_thread(self._redis.delete, mark)
+            raise
 
     def _send(self, headers: dict[str, Any]) -> None:
         if self._shared or not waiting(self._redis, self._queue):

@@ -101,17 +101,17 @@ class Schedule:
 
     def due(self, now: datetime) -> bool:
         """Return whether the job is due; it is then not due again until the next time."""
-        if self._demanded:
-            self._demanded = False
-            return True
+        demanded, self._demanded = self._demanded, False
         remaining = self.rest(now)
         if remaining is None or remaining > timedelta(0):
-            return False
-        self._begin(now.astimezone(UTC))
+            return demanded
+        self._begin(now.astimezone(UTC))  # one run is enough for a demand and the regular time
         return True
 
     def rest(self, now: datetime) -> timedelta | None:
         """Return the time until the job is due, at least 0; None: never."""
+        if self._demanded:
+            return timedelta(0)
         if self._due is None:
             return None
         moment = now.astimezone(UTC)

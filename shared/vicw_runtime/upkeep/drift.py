@@ -13,7 +13,7 @@ from datetime import datetime
 from vicw_runtime.job_runs import in_progress
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
-from vicw_shared.ports import JobRun, SleepLog
+from vicw_shared.ports import JobRun, SleepLog, Store
 from vicw_shared.uids import make_uid
 
 COMPARISON = "reconcile"
@@ -46,6 +46,17 @@ async def record_drift(
             if (earlier := runs.get(task)) is not None and earlier.began == began:
                 total.update(earlier.found)
             await log.record_job_run(JobRun(task, began, now(), over=True, found=dict(total)))
+
+
+async def of_stored(graph: Store, tenants: Mapping[str, Mapping[str, int]]) -> dict[str, Mapping[str, int]]:
+    """Return what was found of tenants that have contexts; nothing is kept of one that was erased meanwhile.
+
+    A comparison may have read its points before, and nobody could erase what is recorded after. Nothing of any tenant
+    if the graph does not answer.
+    """
+    with suppress(VicwError):
+        return {tenant: found for tenant, found in tenants.items() if await graph.contexts(tenant)}
+    return {}
 
 
 def drift_task(tenant: str | None) -> str:

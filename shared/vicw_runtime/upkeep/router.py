@@ -81,18 +81,20 @@ def create_undo_router(ports: Callable[[], UndoPorts], gate: Gate) -> APIRouter:
 
 
 def create_run_router(ports: Callable[[], RunPorts], gate: Gate) -> APIRouter:
-    """Return the route that starts a job, behind ``gate``. ``ports`` is called once per request."""
+    """Return the route that starts a job, for the operator, behind ``gate``. ``ports`` is called once per request."""
     router = _router(gate)
 
     @router.post(
         "/sleep/run",
         status_code=202,
-        responses=refusals(401, 403, 409, 413, 422, 503),
+        responses=refusals(401, 403, 409, 413, 422, 503, 507),
         summary="Run a job of the sleep cycle now",
         operation_id="run_sleep_job",
     )
-    async def post_run(request: SleepRun) -> SleepRunStarted:
-        await start_job(ports(), request.job)
+    async def post_run(request: SleepRun, http: Request) -> SleepRunStarted:
+        of, caller = ports(), caller_of(http)
+        caller.require_operator(of.tenant)
+        await start_job(of, request.job, caller.key)
         return SleepRunStarted(job=request.job)
 
     return router

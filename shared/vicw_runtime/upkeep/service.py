@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from vicw_core.changes import ChangeKind, record_change
 from vicw_core.page_cursor import fingerprint_of
 from vicw_core.step_pages import cursor_of, place_of
 from vicw_core.undo import UNDOABLE, require_undoable
@@ -15,7 +16,7 @@ from vicw_runtime.schedule.plans import JobPlan, job_plans
 from vicw_runtime.upkeep.drift import COMPARISON, drift_task
 from vicw_shared.clock import now
 from vicw_shared.errors import StateConflictError
-from vicw_shared.ports import MaintenanceStep, Outcome, SleepLog, Steps, Store
+from vicw_shared.ports import GraphTransaction, MaintenanceStep, Outcome, SleepLog, Steps, Store
 from vicw_shared.wire.sleep import (
     CheckState,
     Comparison,
@@ -53,21 +54,31 @@ class UndoPorts:
 
 @dataclass(frozen=True, slots=True)
 class RunPorts:
-    """What starts jobs.
+    """What starts jobs, which are of all tenants: keys of ``tenant``, the operator's, may ask for them.
 
     ``stopped_by`` returns the setting that keeps a job from being run, or None. ``start`` has it run soon, once if it
     is asked for several times before it begins; it raises UnavailableError if no worker could be told.
     """
 
+    graph: Store
+    tenant: str
     stopped_by: Callable[[ScheduledJob], str | None]
     start: Callable[[ScheduledJob], Awaitable[None]]
 
 
-async def start_job(ports: RunPorts, job: RunnableJob) -> None:
-    """Have a job run now. Raises StateConflictError with the setting that keeps it from running."""
+async def start_job(ports: RunPorts, job: RunnableJob, key: str | None) -> None:
+    """Have a job run now, which the record of changes has, with the id of the caller's ``key``.
+
+    Raises StateConflictError with the setting that keeps it from running.
+    """
     scheduled = ScheduledJob(job.value)
     if (stopped_by := ports.stopped_by(scheduled)) is not None:
         raise StateConflictError(f"The job {job.value} does not run here: {stopped_by}")
+
+    async def record(transaction: GraphTransaction) -> None:
+        await record_change(transaction, ports.tenant, ChangeKind.RUN, 1, key=key, at=now())
+
+    await ports.graph.write(ports.tenant, "", record)
     await ports.start(scheduled)
 
 

@@ -69,8 +69,9 @@ class GraphAudit(Scans, Protocol):
         ...
 
     async def wrong_counts(self) -> list[TermScope]:
-        """Return the scopes whose counts of terms are not those of their passages, in order.
+        """Return the scopes whose counts are wrong, in order: of terms, not those of their passages, or of items, where
+        an engine keeps these, not those of their items.
 
-        It reads the terms of all passages. Writes meanwhile may make scopes appear that are not wrong.
+        It reads all items and the terms of all passages. Writes meanwhile may make scopes appear that are not wrong.
         """
         ...

@@ -112,7 +112,9 @@ class SpeakerPage:
 
 @dataclass(frozen=True, slots=True)
 class PassingEstimate:
-    """About how many ``items`` of a tenant pass a condition, live or retired, and their ``share`` of all (0 to 1)."""
+    """At least how many ``items`` of a tenant pass a condition, by what a sample makes sure, and about which ``share``
+    of all does (0 to 1).
+    """
 
     items: int
     share: float
@@ -160,8 +162,13 @@ class ItemListing(Protocol):
         """
         ...
 
-    async def passing_estimate(self, tenant: str, condition: ItemCondition) -> PassingEstimate | None:
-        """Return about how many items pass, by a sample of them; None if the engine has no sample at hand."""
+    async def passing_estimate(
+        self, tenant: str, condition: ItemCondition, *, live: bool = False
+    ) -> PassingEstimate | None:
+        """Return about how many items pass, by a sample of them; None if the engine has no sample at hand.
+
+        ``live``: no retired ones count.
+        """
         ...
 
     async def list_items(self, query: ListingQuery, limit: int) -> list[Node]:

@@ -174,7 +174,7 @@ class Outbox(Protocol):
         ...
 
     async def recount(self, scope: TermScope) -> None:
-        """Make the counts of terms of a scope those of its passages."""
+        """Make the counts of terms of a scope those of its passages, and counts that are kept those of its items."""
         ...
 
     async def any_indexed(self) -> bool:

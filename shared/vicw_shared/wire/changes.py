@@ -25,7 +25,7 @@ class AuditRecord(Message):
     at: Timestamp
     kind: str = Field(
         description="`update`, `patch`, `retract`, `erase`, `merge`, `split`, `identify`, `rename`, `supersede`, "
-        "`undo`, `make-webhook`, `remove-webhook` or `rotate-webhook`"
+        "`undo`, `run`, `make-webhook`, `remove-webhook` or `rotate-webhook`"
     )
     key: str | None = Field(description="Id of the key; null: none was needed, or it was a command of the operator")
     count: StrictInt = Field(description="Number of items or entities; of an erasure 0 if only contexts were named")

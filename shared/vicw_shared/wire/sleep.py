@@ -82,7 +82,7 @@ class SleepRun(Message):
 
 
 class SleepRunStarted(SleepRun):
-    """A job that begins within a minute; `GET /sleep` shows its run."""
+    """A job that begins soon; `GET /sleep` shows its run."""
 
 
 class Comparison(Message):

@@ -230,7 +230,9 @@ class Neo4jGraphStore(Neo4jScans):
     async def list_items(self, query: ListingQuery, limit: int) -> list[Node]:
         return await list_items(self._database.read, query, limit)
 
-    async def passing_estimate(self, tenant: str, condition: ItemCondition) -> PassingEstimate | None:
+    async def passing_estimate(
+        self, tenant: str, condition: ItemCondition, *, live: bool = False
+    ) -> PassingEstimate | None:
         return None
 
     async def context_parts(

@@ -14,6 +14,7 @@ from vicw_stores.sqlite import outbox_rows
 from vicw_stores.sqlite.rows import marks, pack, unpack
 from vicw_stores.sqlite.scans import SqliteScans
 from vicw_stores.sqlite.term_statistics import read_wrong_counts, read_wrong_terms
+from vicw_stores.sqlite.total_check import read_wrong_totals
 from vicw_stores.sqlite.transaction import read_counters
 
 _BATCH = 500
@@ -61,7 +62,8 @@ class SqliteAudit(SqliteScans):
         return await self._database.read(lambda c: read_wrong_terms(c, points))
 
     async def wrong_counts(self) -> list[TermScope]:
-        return await self._database.read(read_wrong_counts)
+        terms = await self._database.read(read_wrong_counts)
+        return sorted({*terms, *await self._database.read(read_wrong_totals)})
 
     async def belongs_to_counts(self, uids: Sequence[str]) -> dict[str, int]:
         def work(connection: sqlite3.Connection) -> dict[str, int]:

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from itertools import batched
-from math import isqrt
+from math import isqrt, sqrt
 
 from vicw_core.filters.order import contexts_of, listing_place, range_order, single_context
 from vicw_shared.clock import MICROSECONDS, from_us, to_us
@@ -83,7 +83,7 @@ def _few(connection: sqlite3.Connection, query: ListingQuery, limit: int, live: 
     ways = list(_ways(query.scope.tenant, query.condition, live=bool(live)))
     if not ways:
         return None
-    most = isqrt(limit * stored_at_least(connection, query.scope.tenant) // _LOOK_UP)
+    most = isqrt(limit * stored_at_least(connection, query.scope.tenant, live=bool(live)) // _LOOK_UP)
     counted = [(_count(connection, way, most + 1), way) for way in ways]
     least = min(counted, key=lambda one: one[0])
     return least[1] if least[0] <= most else None
@@ -175,19 +175,24 @@ def read_passing_items(
     return _uids(connection, sql, (tenant, *(contexts or ()), *values, limit))
 
 
-def read_passing_estimate(connection: sqlite3.Connection, tenant: str, condition: ItemCondition) -> PassingEstimate:
-    """Return about how many items pass, by some of the file's items that are the tenant's."""
+def read_passing_estimate(
+    connection: sqlite3.Connection, tenant: str, condition: ItemCondition, *, live: bool = False
+) -> PassingEstimate:
+    """Return how many items pass at least, by some of the file's items that are the tenant's."""
     wanted, values = clause_of(condition)
-    items = stored_at_least(connection, tenant)
+    items = sum(stored_at_least(connection, tenant, live=one) for one in {True, live})
     (seen, passing) = connection.execute(
         # The next item behind each of these places. Their keys follow their arrival, so these are of all times.
         f"SELECT count(*), ifnull(sum({wanted}), 0) FROM json_each(?) p "  # noqa: S608
         "CROSS JOIN (SELECT max(node) AS last FROM counted_item) m CROSS JOIN node i ON i.pk = "
-        "(SELECT min(c.node) FROM counted_item c WHERE c.node >= CAST(p.value * m.last AS INTEGER)) WHERE i.tenant = ?",
-        (*values, _PLACES, tenant),
+        "(SELECT min(c.node) FROM counted_item c WHERE c.node >= CAST(p.value * m.last AS INTEGER)) WHERE i.tenant = ? "
+        "AND (i.retired_at IS NULL OR NOT ?)",
+        (*values, _PLACES, tenant, live),
     ).fetchone()
-    share = passing / seen if seen else 0.0
-    return PassingEstimate(round(items * share), share)
+    if not seen:
+        return PassingEstimate(0, 0.0)
+    sure = max(0.0, passing - 2 * sqrt(passing))  # a few may be a lucky sample of a store where hardly any pass
+    return PassingEstimate(int(items * sure / seen), passing / seen)
 
 
 def _ways(tenant: str, condition: ItemCondition, *, live: bool) -> Iterator[Clause]:

@@ -22,6 +22,8 @@ from vicw_stores.sqlite.item_filter import Clause
 from vicw_stores.sqlite.names import KINDS
 from vicw_stores.sqlite.rows import marks, pack
 
+PART = 10_000
+"""Notes of changed items that are worked off together."""
 _USER_OF = (
     "(SELECT min(t.name) FROM edge g CROSS JOIN node t ON t.pk = g.target WHERE g.source = i.pk "
     "AND g.type = 'STATED_BY' AND (t.subtype = 'user' OR fold(t.subtype) = 'user'))"
@@ -30,7 +32,7 @@ _PROOFS = (
     "edge e CROSS JOIN node k ON k.pk = e.target AND k.label = 'Chunk' "
     "WHERE e.source = i.pk AND e.type = 'EVIDENCED_BY'"
 )
-_CHANGED = "uncounted_item u CROSS JOIN counted_item c ON c.node = u.node"
+_CHANGED = "temp.changed_item u CROSS JOIN counted_item c ON c.node = u.node"
 _TOTALS = {"context_total": ("items", "passages", "chars", "indexed"), "speaker_total": ("items",)}
 
 
@@ -65,12 +67,23 @@ def _settle(total: str) -> tuple[str, str]:
     )
 
 
+COUNTED = (
+    "i.content_hash IS NOT NULL AND i.label <> 'Chunk' "
+    # What had expired when it was retired is in no number again, and would be read for each that is asked for.
+    "AND (i.retired_at IS NULL OR ifnull(i.expires_at > i.retired_at, 1))"
+)
+"""Which nodes are counted."""
+COUNTS = (
+    "i.pk AS node, i.tenant AS tenant, i.retired_at IS NULL AS live, i.context AS context, i.domain AS domain, "  # noqa: S608
+    f"i.label AS label, i.sensitivity AS sensitivity, i.portable AS portable, {_USER_OF} AS user, "
+    "i.speaker AS speaker, ifnull(i.timestamp, i.created_at) AS told, i.expires_at AS expires_at, "
+    f"(SELECT count(*) FROM {_PROOFS}) AS passages, (SELECT ifnull(sum(length(k.text)), 0) FROM {_PROOFS}) AS chars, "
+    f"(SELECT ifnull(sum(k.indexed), 0) FROM {_PROOFS}) AS indexed"
+)
+"""What a node counts for."""
 _READ = (
-    "INSERT INTO temp.new_count SELECT i.pk, i.tenant, i.retired_at IS NULL, i.context, i.domain, i.label, "  # noqa: S608
-    f"i.sensitivity, i.portable, {_USER_OF}, i.speaker, ifnull(i.timestamp, i.created_at), i.expires_at, "
-    f"(SELECT count(*) FROM {_PROOFS}), (SELECT ifnull(sum(length(k.text)), 0) FROM {_PROOFS}), "
-    f"(SELECT ifnull(sum(k.indexed), 0) FROM {_PROOFS}) FROM uncounted_item u CROSS JOIN node i ON i.pk = u.node "
-    "WHERE i.content_hash IS NOT NULL AND i.label <> 'Chunk'"
+    f"INSERT INTO temp.new_count SELECT {COUNTS} FROM temp.changed_item u CROSS JOIN node i ON i.pk = u.node "  # noqa: S608
+    f"WHERE {COUNTED}"
 )
 _GROUP = "tenant, live, context, domain, label, sensitivity, portable"
 _SAID = "n.live AND (n.user IS NOT NULL OR n.speaker IS NOT NULL)"
@@ -94,10 +107,9 @@ _STATEMENTS = (
     "CREATE TEMP TABLE IF NOT EXISTS touched_total (total TEXT, id INTEGER, PRIMARY KEY (total, id)) WITHOUT ROWID",
     "CREATE TEMP TABLE IF NOT EXISTS new_count (node INTEGER PRIMARY KEY, tenant, live, context, domain, label, "
     "sensitivity, portable, user, speaker, told, expires_at, passages, chars, indexed)",
-    "DELETE FROM uncounted_item WHERE rowid NOT IN (SELECT min(rowid) FROM uncounted_item GROUP BY node)",
     *(_move(total, "-") for total in _TOTALS),
     *map(_touch, _TOTALS),
-    "DELETE FROM counted_item WHERE node IN (SELECT node FROM uncounted_item)",
+    "DELETE FROM counted_item WHERE node IN (SELECT node FROM temp.changed_item)",
     _READ,
     *_COUNT,
     *(_move(total, "+") for total in _TOTALS),
@@ -105,22 +117,37 @@ _STATEMENTS = (
     *(statement for total in _TOTALS for statement in _settle(total)),
     "DELETE FROM temp.touched_total",
     "DELETE FROM temp.new_count",
-    "DELETE FROM uncounted_item",
+    "DELETE FROM temp.changed_item",
 )
 
 
 def count_changed(connection: sqlite3.Connection) -> None:
     """Count the items anew that a transaction changed, at its end."""
-    if connection.execute("SELECT 1 FROM uncounted_item LIMIT 1").fetchone() is None:
-        return
+    while count_part(connection):
+        pass
+
+
+def count_part(connection: sqlite3.Connection) -> bool:
+    """Count a part of the items anew that changed, so that few are in memory; return whether there were any."""
+    (first,) = connection.execute("SELECT min(rowid) FROM uncounted_item").fetchone()
+    if first is None:
+        return False
+    behind = (first + PART,)
+    connection.execute("CREATE TEMP TABLE IF NOT EXISTS changed_item (node INTEGER PRIMARY KEY)")
+    connection.execute(
+        "INSERT OR IGNORE INTO temp.changed_item SELECT node FROM uncounted_item WHERE rowid < ?", behind
+    )
     for statement in _STATEMENTS:
         connection.execute(statement)
+    connection.execute("DELETE FROM uncounted_item WHERE rowid < ?", behind)
+    return True
 
 
-def stored_at_least(connection: sqlite3.Connection, tenant: str) -> int:
-    """Return the number of a tenant's items, live or retired; fewer if they are in very many groups."""
-    groups = "SELECT items FROM context_total WHERE tenant = ? LIMIT 1000"
-    return int(connection.execute(f"SELECT ifnull(sum(items), 0) FROM ({groups})", (tenant,)).fetchone()[0])  # noqa: S608
+def stored_at_least(connection: sqlite3.Connection, tenant: str, *, live: bool) -> int:
+    """Return the number of a tenant's live items, or of its retired ones; fewer if they are in very many groups."""
+    groups = "SELECT items FROM context_total WHERE tenant = ? AND live = ? LIMIT 1000"
+    (items,) = connection.execute(f"SELECT ifnull(sum(items), 0) FROM ({groups})", (tenant, live)).fetchone()  # noqa: S608
+    return int(items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,17 +158,20 @@ class _Wanted:
     values: tuple[object, ...] = ()
 
 
-def _context_totals(scope: Scope, *, retired: bool, wanted: _Wanted) -> Clause:
-    """Return rows of context, domain, label, items, first, last, passages, chars and indexed, several of a group."""
+def _context_totals(scope: Scope, *, retired: bool, wanted: _Wanted) -> list[Clause]:
+    """Return queries for rows of context, domain, label, items, first, last, passages, chars and indexed.
+
+    A group may have several rows.
+    """
     return _totals(scope, "context_total", ("context", "domain", "label"), wanted, retired=retired)
 
 
-def _speaker_totals(scope: Scope, wanted: _Wanted) -> Clause:
-    """Return rows of user, speaker, context, items, first and last, several of a group."""
+def _speaker_totals(scope: Scope, wanted: _Wanted) -> list[Clause]:
+    """Return queries for rows of user, speaker, context, items, first and last, several of a group."""
     return _totals(scope, "speaker_total", ("user", "speaker", "context"), wanted, retired=False)
 
 
-def _totals(scope: Scope, total: str, by: Sequence[str], wanted: _Wanted, *, retired: bool) -> Clause:
+def _totals(scope: Scope, total: str, by: Sequence[str], wanted: _Wanted, *, retired: bool) -> list[Clause]:
     """Return the totals of what the viewer sees whole, and beside them the items that it sees of the rest.
 
     What has expired, and is not retired yet, is taken off a total.
@@ -169,7 +199,7 @@ def _totals(scope: Scope, total: str, by: Sequence[str], wanted: _Wanted, *, ret
     )
     values = (expiry, expiry, expiry, *of_values, *whole_values)
     if scope.audience is None or not scope.audience.identities:
-        return sql, values
+        return [(sql, values)]
     seen, seen_values = scope_clause(listing_conditions(scope, retired=retired))
     if live:
         about, about_values = _about(scope.tenant, scope.audience.identities)
@@ -181,7 +211,11 @@ def _totals(scope: Scope, total: str, by: Sequence[str], wanted: _Wanted, *, ret
         f"FROM {chosen} CROSS JOIN node i ON i.pk = c.node "
         f"WHERE {of.format('t')} AND t.sensitivity <> 'public' AND ({seen})"
     )
-    return f"{sql} UNION ALL {own}", (*values, *about_values, *of_values, *seen_values)
+    return [(sql, values), (own, (*about_values, *of_values, *seen_values))]
+
+
+def _united(parts: Sequence[Clause]) -> Clause:
+    return " UNION ALL ".join(sql for sql, _ in parts), tuple(value for _, values in parts for value in values)
 
 
 def _about(tenant: str, identities: Sequence[str]) -> Clause:
@@ -208,9 +242,9 @@ def read_context_parts(
     wanted = _Wanted()
     if page is not None:
         within = _behind_name("context", page.prefix, page.after)
-        totals, values = _context_totals(scope, retired=retired, wanted=within)
-        wanted = _one_of("context", _names(connection, "context", (totals, values), page.limit))
-    totals, values = _context_totals(scope, retired=retired, wanted=wanted)
+        totals_within = _context_totals(scope, retired=retired, wanted=within)
+        wanted = _one_of("context", _names(connection, "context", totals_within, page.limit))
+    totals, values = _united(_context_totals(scope, retired=retired, wanted=wanted))
     rows = connection.execute(
         "SELECT context, domain, label, sum(items), min(first), max(last), sum(passages), sum(chars), sum(indexed) "  # noqa: S608
         f"FROM ({totals}) GROUP BY context, domain, label ORDER BY context, domain, label",
@@ -243,7 +277,7 @@ def read_speaker_parts(
 
 
 def _speaker_parts(connection: sqlite3.Connection, scope: Scope, wanted: _Wanted) -> list[SpeakerPart]:
-    totals, values = _speaker_totals(scope, wanted)
+    totals, values = _united(_speaker_totals(scope, wanted))
     rows = connection.execute(
         "SELECT user, speaker, context, sum(items), min(first), max(last) "  # noqa: S608
         f"FROM ({totals}) GROUP BY user, speaker, context",
@@ -269,7 +303,10 @@ def _one_of(column: str, names: Sequence[str], only: str = "") -> _Wanted:
     return _Wanted(f"{{0}}.{column} IN ({marks(len(names))}){only}", tuple(names))
 
 
-def _names(connection: sqlite3.Connection, column: str, totals: Clause, limit: int) -> list[str]:
-    """Return the first names of some totals."""
-    sql = f"SELECT {column} FROM ({totals[0]}) GROUP BY {column} ORDER BY {column} LIMIT ?"  # noqa: S608
-    return [name for (name,) in connection.execute(sql, (*totals[1], limit))]
+def _names(connection: sqlite3.Connection, column: str, totals: Sequence[Clause], limit: int) -> list[str]:
+    """Return the first names of some totals; each query ends after as many, so that an index gives it their order."""
+    names: set[str] = set()
+    for sql, values in totals:
+        first = f"SELECT {column} FROM ({sql}) GROUP BY {column} ORDER BY {column} LIMIT ?"  # noqa: S608
+        names.update(name for (name,) in connection.execute(first, (*values, limit)))
+    return sorted(names)[:limit]

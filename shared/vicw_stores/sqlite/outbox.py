@@ -14,6 +14,7 @@ from vicw_stores.sqlite import outbox_rows
 from vicw_stores.sqlite.database import SqliteDatabase, Writer
 from vicw_stores.sqlite.rows import pack
 from vicw_stores.sqlite.term_statistics import recount
+from vicw_stores.sqlite.total_check import recount_items
 
 
 @measured("sqlite")
@@ -99,7 +100,11 @@ class SqliteOutbox:
         return await self._database.read(lambda c: outbox_rows.find_queued(c, chunk_uids, failing=failing))
 
     async def recount(self, scope: TermScope) -> None:
-        await self._write(lambda c: recount(c, scope))
+        def work(connection: sqlite3.Connection) -> None:
+            recount(connection, scope)
+            recount_items(connection, scope)
+
+        await self._write(work)
 
     async def any_indexed(self) -> bool:
         sql = "SELECT EXISTS (SELECT 1 FROM node WHERE label = 'Chunk' AND indexed)"

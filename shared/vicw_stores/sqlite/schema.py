@@ -426,9 +426,9 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE TRIGGER count_update AFTER UPDATE OF label, context, domain, content_hash, retired_at, sensitivity, portable,
         speaker, timestamp, created_at, expires_at ON node
     WHEN (old.content_hash IS NOT NULL OR new.content_hash IS NOT NULL)
-        AND (old.label, old.context, old.domain, old.content_hash IS NULL, old.retired_at IS NULL, old.sensitivity,
+        AND (old.label, old.context, old.domain, old.content_hash IS NULL, old.retired_at, old.sensitivity,
             old.portable, old.speaker, old.timestamp, old.created_at, old.expires_at)
-        IS NOT (new.label, new.context, new.domain, new.content_hash IS NULL, new.retired_at IS NULL, new.sensitivity,
+        IS NOT (new.label, new.context, new.domain, new.content_hash IS NULL, new.retired_at, new.sensitivity,
             new.portable, new.speaker, new.timestamp, new.created_at, new.expires_at) BEGIN
         INSERT INTO uncounted_item VALUES (new.pk);
     END;
@@ -471,12 +471,17 @@ def latest() -> int:
 
 
 def require_current(connection: sqlite3.Connection) -> None:
-    """Raise SchemaVersionError unless the database has this program's version."""
+    """Raise SchemaVersionError unless the database has this program's version, with all that came with it."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version != latest():
         raise SchemaVersionError(
             f"The store has schema version {version}, this program knows {latest()}. "
             "Start `vicw serve` of this version on it once, or upgrade VICW"
+        )
+    if connection.execute("SELECT 1 FROM uncounted_item LIMIT 1").fetchone() is not None:
+        raise SchemaVersionError(
+            "The store's items are not counted yet: the program that migrates it is at work, or was stopped. Wait for "
+            "it, or start `vicw serve` of this version on it"
         )
 
 

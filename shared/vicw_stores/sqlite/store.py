@@ -47,7 +47,7 @@ from vicw_stores.sqlite.item_list import (
     read_passing_estimate,
     read_passing_items,
 )
-from vicw_stores.sqlite.item_totals import count_changed, read_context_parts, read_speaker_parts
+from vicw_stores.sqlite.item_totals import count_changed, count_part, read_context_parts, read_speaker_parts
 from vicw_stores.sqlite.items import (
     read_by_text_key,
     read_expired,
@@ -112,9 +112,11 @@ class SqliteGraphStore(SqliteScans):
             if is_new:
                 record_current(connection)
             cache.watch(connection)
-            if not beside:  # what a migration has left to count
+            more = not beside
+            while more:  # what a migration has left to count, in parts: where one fails, the next start goes on
                 connection.execute("BEGIN IMMEDIATE")
-                commit(connection)
+                more = count_part(connection)
+                cache.commit(connection)
 
         database = SqliteDatabase(data_dir.path / GRAPH, prepare, mapped_mb=mapped_mb)
         super().__init__(database)
@@ -241,8 +243,10 @@ class SqliteGraphStore(SqliteScans):
     async def list_items(self, query: ListingQuery, limit: int) -> list[Node]:
         return await self._database.read(lambda c: list_items(c, query, limit))
 
-    async def passing_estimate(self, tenant: str, condition: ItemCondition) -> PassingEstimate | None:
-        return await self._database.read(lambda c: read_passing_estimate(c, tenant, condition))
+    async def passing_estimate(
+        self, tenant: str, condition: ItemCondition, *, live: bool = False
+    ) -> PassingEstimate | None:
+        return await self._database.read(lambda c: read_passing_estimate(c, tenant, condition, live=live))
 
     async def context_parts(
         self, scope: Scope, *, retired: bool = False, page: NamePage | None = None

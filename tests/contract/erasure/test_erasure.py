@@ -29,7 +29,7 @@ from vicw_ingest.erasure.fingerprints import FingerprintFinder, Fingerprints, ne
 from vicw_ingest.erasure.record import batch_record, fingerprints_of, sealed_note
 from vicw_ingest.erasure.residue_scan import Residue, scan_store
 from vicw_ingest.erasure.selection import ErasureSelection, choose_context, choose_items, choose_person, choose_tenant
-from vicw_runtime.upkeep.drift import drift_task, is_drift, record_drift
+from vicw_runtime.upkeep.drift import drift_task, is_drift, of_stored, record_drift
 from vicw_shared.errors import MissingRecordError, StateConflictError
 from vicw_shared.model import Label
 from vicw_shared.ports import (
@@ -321,6 +321,8 @@ async def test_erasing_a_tenant_keeps_the_other_tenants(side: Side) -> None:
     await erase(side, await choose_tenant(side.graph, "t"))
     drifts = {run.task for run in await side.graph.log.job_runs() if is_drift(run)}
     assert drifts == {drift_task(None), drift_task("u")}, "nor does a number of differences stay"
+    late = await of_stored(side.graph, {"t": {"orphaned": 1}, "u": {"stale": 1}})
+    assert late == {"u": {"stale": 1}}, "nor does a comparison that had begun before bring it back"
     assert {node.tenant for node in (await side.nodes()).values()} == {"u"}
     assert await side.graph.record.receipt("u", "key:k") is not None
     assert await side.graph.record.receipt("t", "key:k") is None

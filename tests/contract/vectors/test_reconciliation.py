@@ -63,7 +63,7 @@ async def test_terms_that_are_not_counted_are_reported_and_counted(side: Side) -
     before = await side.graph.frequencies("t", ["c"], HARBOUR)
     assert before.asked == TermCounts(5, dict.fromkeys(HARBOUR, 5))
     await lose_counts(side.graph, TermScope("t", "c"))
-    wrong = "The counts of terms of context 'c' of tenant 't' are not those of its passages"
+    wrong = "The counts of context 'c' of tenant 't' are not those of its passages and items"
     assert (await side.check()).violations == [wrong]
     assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors, dry=True) == NOTHING
     assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == NOTHING

@@ -16,7 +16,7 @@ import redis
 from support.fakes.hash_embedder import HashEmbedder
 from support.servers.redis import RedisServer
 from support.stores.memory import settings_for
-from vicw_runtime.queue.celery_queue import RECONCILE, SLEEP_QUEUE, connect
+from vicw_runtime.queue.celery_queue import RECONCILE, SLEEP_QUEUE, CeleryQueue, connect
 from vicw_runtime.queue.celery_runtime import Worker, task
 from vicw_shared.errors import UnavailableError
 from vicw_sleep.reconcile.tasks import reconcile
@@ -145,6 +145,19 @@ def test_a_chain_of_tasks_goes_on_where_the_task_before_stopped(worker: SleepWor
     ((_, message),) = taken(client)
     run(worker, COUNT, **message)
     assert (worked, taken(client), client.exists(key_of(COUNT))) == (["1", "2", "3"], [], 0)
+
+
+async def test_a_task_that_is_asked_for_is_sent_once_until_it_begins(
+    settings: SleepServiceSettings, worker: SleepWorker, client: redis.Redis
+) -> None:
+    queue = CeleryQueue(settings.redis, task=DRAIN, queue=SLEEP_QUEUE, shared=True)
+    for _ in range(2):
+        for _ in range(3):
+            await queue.send_once(COUNT)
+        assert taken(client) == [(COUNT, {})]
+        worker.settings = replace(settings, sleep=settings.sleep.model_copy(update={"paused": True}))
+        run(worker, COUNT)
+    await queue.close()
 
 
 def test_a_paused_worker_does_nothing(settings: SleepServiceSettings, worker: SleepWorker, client: redis.Redis) -> None:

@@ -70,6 +70,20 @@ def test_a_clock_jump_neither_blocks_nor_repeats_a_schedule() -> None:
     assert schedule.due(BEGAN + HOUR), "the night after it was put back"
 
 
+def test_a_demand_and_the_regular_time_are_one_run() -> None:
+    schedule = nightly()
+    schedule.demand()
+    assert [schedule.due(BEGAN + HOUR) for _ in range(3)] == [True, False, False]
+
+
+def test_a_demand_is_due_at_once_even_without_a_schedule() -> None:
+    schedule = Schedule(SETTING[ScheduledJob.CONSOLIDATION], "never", BEGAN)
+    schedule.demand()
+    assert schedule.rest(BEGAN) == timedelta(0), "what runs in between gives way to it"
+    assert [schedule.due(BEGAN), schedule.due(BEGAN)] == [True, False]
+    assert schedule.rest(BEGAN) is None
+
+
 @pytest.mark.parametrize("never", ["never", " Never "])
 def test_a_schedule_may_never_be_due(never: str) -> None:
     schedule = Schedule(SETTING[ScheduledJob.CONSOLIDATION], never, BEGAN)

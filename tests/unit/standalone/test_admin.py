@@ -115,11 +115,13 @@ async def test_a_key_runs_the_sleep_cycle_for_its_own_tenant_alone(store: Path) 
             await memory.standalone.keys.add(key)
 
         async with client(memory, "0.0.0.0") as http:
+            progress: list[dict[str, Any]] = []
 
             async def of(token: str, operation: str, **request: Any) -> tuple[int, list[Any]]:
                 headers = {"Authorization": f"Bearer {token}"}
                 answer = await http.post(f"/admin/sleep/{operation}", json=request, headers=headers)
                 lines = [json.loads(line) for line in filter(None, answer.text.splitlines())]
+                progress.extend(line["progress"] for line in lines if "progress" in line)
                 return answer.status_code, [line[key] for line in lines for key in ("item", "result") if key in line]
 
             for operation in ("consolidate", "dream", "resolve", "log"):
@@ -129,6 +131,12 @@ async def test_a_key_runs_the_sleep_cycle_for_its_own_tenant_alone(store: Path) 
             assert (nothing["flows"], nothing["macros"]) == (0, 0)
             _, (undreamt,) = await of(of_stranger, "dream", hours=0, dry_run=True)
             assert undreamt["items"] == 0
+            memory.tenant, own = "another", memory.tenant
+            await memory.ingest({"text": "A ship waits."})
+            memory.tenant = own
+            assert (await of(of_stranger, "dream", hours=0, dry_run=True))[1][-1]["items"] == 1
+            assert progress, "of one item"
+            assert max(max(step["done"], step["total"]) for step in progress) <= 1, "all it sees is of its one item"
             _, (unresolved,) = await of(of_stranger, "resolve", dry_run=True)
             assert unresolved["names"] == 0
             status, (*batches, done) = await of(of_reader, "consolidate", hours=0)

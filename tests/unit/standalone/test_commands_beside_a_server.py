@@ -105,6 +105,17 @@ def _run_all(store: Path, between: Callable[[], None]) -> list[tuple[str, tuple[
     return said
 
 
+def test_what_is_listed_or_checked_can_be_had_as_json(filled: Path) -> None:
+    assert command(filled, "keys", "create", "--tenant", "ana", "--note", "of [bold]Ana").exit_code == 0
+    (key,) = map(json.loads, command(filled, "keys", "list", "--json").stdout.splitlines())
+    assert (key["tenant"], key["note"], key["revoked_at"]) == ("ana", "of [bold]Ana", None)
+    status = json.loads(command(filled, "sleep", "status", "--json").stdout)
+    assert (status["last_step_at"], status["recent"]["done"]) == (None, 0)
+    checked = command(filled, "check", "--json")
+    assert (checked.exit_code, bool(json.loads(checked.stdout)["violations"])) == (1, True), "points are wrong"
+    assert json.loads(command(filled, "check", "--last", "--json").stdout)["compared"] is None
+
+
 @pytest.mark.timeout(600)
 def test_commands_do_and_say_the_same_beside_a_server(filled: Path, tmp_path: Path) -> None:
     twin = tmp_path / "twin"

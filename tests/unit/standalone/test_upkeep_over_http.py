@@ -136,9 +136,11 @@ async def test_an_operators_key_sees_its_tenants_steps_and_nothing_that_is_store
         for path in ("/sleep", "/check"):
             assert (await http.get(path)).status_code == 401
             assert (await http.get(path, headers=headers["user"])).status_code == 403
-        for name, status in (("user", 403), ("operator", 202)):
+        for name, status in (("user", 403), ("stranger", 403), ("operator", 202)):
             run = await http.post("/sleep/run", json={"job": "resolve"}, headers=headers[name])
-            assert run.status_code == status
+            assert run.status_code == status, "it is of all tenants"
+        records = (await of(http, "/audit", headers=headers["user"]))["records"]
+        assert [(one["kind"], one["key"]) for one in records] == [("run", tokens["operator"].split("_")[1])]
         for name, status in (("user", 403), ("stranger", 404)):
             refused = await http.post("/sleep/undo", json={"step": step.id}, headers=headers[name])
             assert refused.status_code == status

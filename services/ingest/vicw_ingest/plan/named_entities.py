@@ -128,7 +128,7 @@ async def find_subjects(lookups: Lookups, root: Node, drafts: Sequence[ItemDraft
     subjects: dict[str, Node] = {}
     for name, uids in candidates.items():
         live = (by_uid[uid] for uid in uids if uid in by_uid and by_uid[uid].retired_at is None)
-        stored = (node for node in live if node.label is Label.ENTITY)
+        stored = (node for node in live if node.label is Label.ENTITY and node.content_hash is None)
         namesakes = (node for node in renamed.get(fold_case(name), ()) if fold_case(node.subtype) in _SUBJECTS)
         if (node := next(stored, next(namesakes, None))) is not None:
             subjects[name] = node

@@ -39,7 +39,7 @@ _PLACE = re.compile(r"(\d{1,16})-[\w-]{1,80}", re.ASCII)
 _COUNTS = (COUNT, "items", "sources")
 """Details of a step that count what it was about."""
 _OF_WEBHOOKS = {ChangeKind.MAKE_WEBHOOK, ChangeKind.REMOVE_WEBHOOK, ChangeKind.ROTATE_WEBHOOK}
-_NOT_TOLD = {ChangeKind.UPDATE, ChangeKind.PATCH, ChangeKind.UNDO, *_OF_WEBHOOKS}
+_NOT_TOLD = {ChangeKind.UPDATE, ChangeKind.PATCH, ChangeKind.UNDO, ChangeKind.RUN, *_OF_WEBHOOKS}
 """Changes that items and steps tell of themselves, and those that are not of what is stored."""
 
 

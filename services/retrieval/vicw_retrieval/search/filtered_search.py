@@ -35,7 +35,7 @@ async def filtered(scope: Scope, ports: RetrievalPorts) -> tuple[Scope, Retrieva
     Raises the graph's errors.
     """
     most = ports.settings.filter_items
-    estimate = await ports.graph.passing_estimate(scope.tenant, _inside(scope))
+    estimate = await ports.graph.passing_estimate(scope.tenant, _inside(scope), live=_is_live(scope))
     if estimate is not None and estimate.items > most:  # to name that many takes longer than to check each hit
         return _checked(scope, ports, _SPARE / estimate.share)
     passing = await ports.graph.passing_items(scope.tenant, _inside(scope), most + 1, live=_is_live(scope))
@@ -76,7 +76,7 @@ class _CheckedVectors:
     async def search(self, query: VectorQuery) -> list[VectorHit]:
         if query.scope.condition is None:
             return await self._vectors.search(query)
-        read = math.ceil(self._first * query.limit)
+        read = min(math.ceil(self._first * query.limit), MOST)
         while read <= MOST:
             hits = await self._vectors.search(replace(query, limit=read))
             passing = await self._passing(query.scope, hits)

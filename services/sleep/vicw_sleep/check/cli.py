@@ -28,6 +28,7 @@ def check(
     last: Annotated[
         bool, typer.Option("--last", help="Check nothing; show what the last comparison of the two stores found.")
     ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
@@ -44,13 +45,20 @@ def check(
     from vicw_sleep.check.api import CHECK, LAST_CHECK, CheckRequest, LastCheckRequest
 
     if last:
-        for line in _last_lines(run_command(ctx, LAST_CHECK, LastCheckRequest(), Place(data_dir, platform))):
+        state = run_command(ctx, LAST_CHECK, LastCheckRequest(), Place(data_dir, platform))
+        if as_json:
+            print(state.model_dump_json(indent=2))
+            return
+        for line in _last_lines(state):
             out.print(line, markup=False, highlight=False)
         return
     try:
         done = run_command(ctx, CHECK, CheckRequest(), Place(data_dir, platform), progress="checking")
     except VicwError as error:
         fail(f"could not check: {error.detail}", code=2)
+    if as_json:
+        print(done.model_dump_json(indent=2))
+        raise typer.Exit(1 if done.violations or done.unlisted else 0)
     counts = ((done.nodes, "node"), (done.edges, "edge"), (done.points, "point"))
     out.print(f"{', '.join(counted(count, noun) for count, noun in counts)}, {done.waiting} waiting")
     for violation in done.violations:

@@ -78,7 +78,7 @@ async def check(
     """Check all invariants and return the report.
 
     Points agree with ``indexed`` and with the graph's payload, in both directions. Counts of terms are those of the
-    passages. Chains are complete, ordered and
+    passages, and counts of items those of the items. Chains are complete, ordered and
     without side branches. Every node belongs to exactly one context. Steps are gap-free, and counters do not give a
     number twice. Every edge is registered. Merges have one target each and no circles.
 
@@ -160,7 +160,7 @@ async def _check_counts(audit: GraphAudit, report: CheckReport) -> None:
 
 def _sentence_on(scope: TermScope) -> str:
     part = f"context {scope.context!r} of tenant" if scope.context else "tenant"
-    return f"The counts of terms of {part} {scope.tenant!r} are not those of its passages"
+    return f"The counts of {part} {scope.tenant!r} are not those of its passages and items"
 
 
 async def _check_nodes(audit: GraphAudit, vectors: VectorStore | None, report: CheckReport, progress: _Done) -> None:

@@ -93,6 +93,7 @@ def log(
 def status(
     ctx: typer.Context,
     tenant: TenantOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
     url: ServerOption = None,
@@ -104,6 +105,9 @@ def status(
     from vicw_sleep.history.api import STATUS, StatusRequest
 
     done = run_command(ctx, STATUS, StatusRequest(tenant=tenant), Place(data_dir, platform, url))
+    if as_json:
+        print(done.model_dump_json(indent=2))
+        return
     for line in done.jobs:
         out.print(line, markup=False, highlight=False, soft_wrap=True)
     last = f"{done.last_step_at:%Y-%m-%d %H:%M} UTC" if done.last_step_at is not None else "never"

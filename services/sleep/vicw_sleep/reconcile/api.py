@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from vicw_runtime.operations import Memory, NoItem, Operation, Report
-from vicw_runtime.upkeep.drift import record_drift
+from vicw_runtime.upkeep.drift import of_stored, record_drift
 from vicw_shared.clock import now
 from vicw_shared.errors import UnavailableError
 from vicw_shared.model import Label
@@ -53,7 +53,7 @@ async def run(memory: Memory, request: ReconcileRequest, report: Report[NoItem])
         )
         missing, stale, orphaned = missing + page.missing, stale + page.stale, orphaned + page.orphaned
         if not request.dry_run:
-            await record_drift(graph.log, page.counts, page.tenants, began=began)
+            await record_drift(graph.log, page.counts, await of_stored(graph, page.tenants), began=began)
         bookmark = page.next
         report.progress(side, min(pages * PAGE, total), total)
     if missing + stale and not request.dry_run:

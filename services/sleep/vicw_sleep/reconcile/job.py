@@ -12,7 +12,7 @@ from vicw_core.changes import forget_changes
 from vicw_runtime.indexes import Indexes
 from vicw_runtime.operations import Memory
 from vicw_runtime.schedule.cron import Schedule
-from vicw_runtime.upkeep.drift import COMPARISON, record_drift
+from vicw_runtime.upkeep.drift import COMPARISON, of_stored, record_drift
 from vicw_shared.clock import now
 from vicw_sleep.reconcile.model import ReconcileBookmark
 from vicw_sleep.reconcile.receipts import forget_receipts
@@ -35,7 +35,7 @@ async def compare(memory: Memory) -> AsyncIterator[None]:
         result = await reconcile(
             graph.outbox, graph.audit, indexes.read_index.vectors, start=bookmark, pages=settings.sleep.reconcile_pages
         )
-        await record_drift(graph.log, result.counts, result.tenants)
+        await record_drift(graph.log, result.counts, await of_stored(graph, result.tenants))
         if any(result.counts.values()):
             _log.warning("the stores differed; the vector store is repaired", **result.counts)
         if result.next is None:

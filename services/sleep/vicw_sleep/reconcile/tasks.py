@@ -13,7 +13,7 @@ from vicw_core.changes import forget_changes
 from vicw_runtime.job_runs import recorded_run
 from vicw_runtime.queue.celery_queue import RECONCILE, WATCH, send
 from vicw_runtime.queue.celery_runtime import worker_of
-from vicw_runtime.upkeep.drift import COMPARISON, record_drift
+from vicw_runtime.upkeep.drift import COMPARISON, of_stored, record_drift
 from vicw_shared.clock import from_us, now, to_us
 from vicw_shared.errors import RetryableError, UnavailableError
 from vicw_sleep.reconcile import service
@@ -79,7 +79,7 @@ async def _compare(wiring: SleepWiring, *, start: ReconcileBookmark, first: bool
         done = await service.reconcile(
             graph.outbox, graph.audit, vectors, start=start, pages=wiring.settings.sleep.reconcile_pages
         )
-        await record_drift(graph.log, done.counts, done.tenants)
+        await record_drift(graph.log, done.counts, await of_stored(graph, done.tenants))
         run.more = done.next is not None
     if done.rebuilt is not None:
         await graph.record.clear_rebuilding(done.rebuilt)

@@ -11,7 +11,7 @@ from celery import Task
 from redis.exceptions import RedisError
 
 from vicw_runtime.job_runs import recorded_run
-from vicw_runtime.queue.celery_queue import send
+from vicw_runtime.queue.celery_queue import begin, send
 from vicw_runtime.queue.celery_runtime import declared, worker_of
 from vicw_runtime.schedule.jobs import ScheduledJob
 from vicw_shared.errors import RetryableError
@@ -59,6 +59,9 @@ def chained_task[M: TaskProgress](
                     return 0
                 return None if send(self.app, name, expires=SECONDS, kwargs={"after": mark.written, "of": chain}) else 0
 
+            if of is None:
+                with suppress(RedisError):  # then the mark ends by itself
+                    begin(worker_of(self).redis, name)
             if not worker_of(self).settings.sleep.paused:
                 run_link(self, of, work, what)
 

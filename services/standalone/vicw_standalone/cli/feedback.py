@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator
 from datetime import UTC
 from typing import Annotated
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
 from vicw_runtime.console import err, harmless, out
 from vicw_runtime.terminal.completion import contexts as complete_contexts
@@ -45,21 +43,15 @@ def list_feedback(
     if as_json:
         print(json.dumps([item.model_dump(mode="json") for item in items], indent=2, ensure_ascii=False))
     elif items:
-        out.print(_table(items), soft_wrap=False)
+        for line in (line for item in items for line in _lines(item)):
+            out.print(harmless(line), markup=False, highlight=False, soft_wrap=True)
     else:
         err.print("Nothing was said of an item", markup=False)
 
 
-def _table(items: Sequence[ListedFeedback]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("at", no_wrap=True)
-    table.add_column("uid", no_wrap=True)
-    table.add_column("context", overflow="fold")
-    table.add_column("useful", justify="right", no_wrap=True)
-    table.add_column("wrong", justify="right", no_wrap=True)
-    table.add_column("last question", overflow="fold")
-    for one in items:
-        question = harmless(" ".join(one.latest[0].query.split())) if one.latest else "-"
-        context, at = escape(harmless(one.context)), format_minute(one.at, UTC)
-        table.add_row(at, one.uid, context, str(one.useful), str(one.wrong), escape(question))
-    return table
+def _lines(item: ListedFeedback) -> Iterator[str]:
+    """Yield a line for an item, and one for each of the latest questions that it was judged for."""
+    at = format_minute(item.at, UTC)
+    yield f"{at}  {item.useful} useful, {item.wrong} wrong  {item.context}  {item.uid}"
+    for one in item.latest:
+        yield f"    {one.verdict.value:<6}  {' '.join(one.query.split())}"

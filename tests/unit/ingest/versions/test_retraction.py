@@ -205,6 +205,12 @@ async def test_a_retired_person_becomes_a_subject_again_when_named(memory: Memor
     assert await memory.found("two", viewer={"user": "Ana"}) == ["y"]
 
 
+async def test_a_piece_of_knowledge_is_nobody_whom_an_item_is_about(memory: Memory) -> None:
+    stored = await memory.ingest({"id": "x", "text": "How to sail."})
+    with pytest.raises(InvalidInputError, match="not the uid of a known person"):
+        await memory.ingest({"id": "y", "text": "two", "about": [stored.items[0].uid]})
+
+
 async def test_retraction_keeps_entities_merged_or_renamed_by_hand(memory: Memory) -> None:
     names = ("Ana", "A. Souza", "Ben", "Cid")
     await memory.ingest({"id": "x", "text": "one", "about": list(names)})
