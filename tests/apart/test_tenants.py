@@ -28,6 +28,7 @@ from support.api.tenant_isolation import (
     PROFILE,
     RETRACT,
     RETRIEVE,
+    RUN,
     SAID,
     SLEEP,
     STATS,
@@ -70,7 +71,7 @@ def test_tenants_are_isolated_on_every_endpoint(platform: Platform) -> None:
     ingest = platform.add("closed-ingest", "vicw_ingest", **variables).start().url
     variables["VICW_MCP_INGEST_URL"] = ingest
     retrieval = platform.add("closed-retrieval", "vicw_retrieval", **variables).start().url
-    written = {INGEST, JOB, RETRACT, SUPERSEDE, PATCH, PATCH_BY_ID, KNOWLEDGE, *ERASURE, *IDENTITY, *KEYS, UNDO}
+    written = {INGEST, JOB, RETRACT, SUPERSEDE, PATCH, PATCH_BY_ID, KNOWLEDGE, *ERASURE, *IDENTITY, *KEYS, UNDO, RUN}
     written |= {IMPORT, *OF_IMPORT}
     assert endpoints(ingest) == {*written, *PROBES}, "a new endpoint is tried by two tenants, too"
     assert endpoints(retrieval) == {*READ, *PROBES}, "a new endpoint is tried by two tenants, too"

@@ -139,7 +139,7 @@ def create_starting_app(standalone: Standalone) -> tuple[FastAPI, Callable[[], N
         from vicw_runtime.operations.router import OperationServer
         from vicw_standalone.operations import OPERATIONS
 
-        operations = OperationServer(OPERATIONS, standalone.memory)
+        operations = OperationServer(OPERATIONS, standalone.memory, server.tenant)
         closing.push_async_callback(operations.close)
         app.router.routes.remove(too_early)
         app.include_router(operations.router(gate))
@@ -151,7 +151,7 @@ def create_starting_app(standalone: Standalone) -> tuple[FastAPI, Callable[[], N
 def _hook_ports(standalone: Standalone) -> HookPorts:
     settings = standalone.settings.hooks
     files = LocalAgentFiles(settings) if is_loopback(standalone.settings.server.host) else None
-    return HookPorts(standalone.retrieval_ports, settings, files)
+    return HookPorts(standalone.retrieval_ports, settings, files, standalone.settings.server.tenant)
 
 
 async def serve(settings: StandaloneSettings, listener: socket.socket, process: EmbeddingProcess | None) -> None:

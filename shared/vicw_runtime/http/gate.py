@@ -68,7 +68,7 @@ class Caller:
             REFUSED.labels("owner").inc()
             raise ForbiddenError(
                 "This is of all tenants, so it takes a key of the operator's tenant (VICW_TENANT). For its own tenant "
-                "a key runs `vicw sleep consolidate`, `dream` and `resolve` with --url"
+                "a key runs `vicw sleep consolidate`, `dream`, `resolve` and `log` with --url, and POST /sleep/undo"
             )
 
     def require(self, right: Right) -> None:

@@ -54,7 +54,8 @@ class Operation[M, Q: Message, R: Message, I: Message]:
     whether a request is one of these, where not all are.
 
     ``of_tenant``: the request has a ``tenant`` (None: all), and its items show what is stored. A key that has the right
-    ``retrieve``, too, may run it for its own tenant, and for no other.
+    ``retrieve``, too, may run it for its own tenant, and for no other. Whatever is not of a tenant is of all of them: a
+    key that runs it is of the operator's tenant.
     """
 
     name: str

@@ -37,9 +37,11 @@ class _JsonLines(StreamingResponse):
 class OperationServer:
     """The operations of a process and their running tasks. ``close`` ends these, before the stores are closed."""
 
-    def __init__(self, operations: Iterable[AnyOperation], memory: Callable[[], Memory]) -> None:
+    def __init__(self, operations: Iterable[AnyOperation], memory: Callable[[], Memory], tenant: str) -> None:
+        """``tenant`` is the operator's, whose keys may run what is of all tenants."""
         self._operations = tuple(operations)
         self._memory = memory
+        self._tenant = tenant
         self._tasks: set[asyncio.Task[None]] = set()
 
     def router(self, gate: Gate) -> APIRouter:
@@ -77,6 +79,8 @@ class OperationServer:
                 caller_of(request).require_owner()
             if operation.of_tenant:
                 body = _of_callers_tenant(body, caller_of(request))
+            else:
+                caller_of(request).require_operator(self._tenant)
             running = _Running(operation)
             task = asyncio.create_task(running.run(self._memory(), body), name=operation.name)
             self._tasks.add(task)

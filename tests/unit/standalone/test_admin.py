@@ -147,6 +147,23 @@ async def test_a_key_runs_the_sleep_cycle_for_its_own_tenant_alone(store: Path) 
             assert (await of(of_stranger, "log"))[1] == [{"steps": 0}]
 
 
+async def test_what_is_of_all_tenants_takes_a_key_of_the_operators(changeable: Memory) -> None:
+    stranger, of_stranger = mint("another", tuple(Right), now(), "")
+    operator, of_operator = mint("default", tuple(Right), now(), "")
+    for key in (stranger, operator):
+        await changeable.standalone.keys.add(key)
+    of_all = [operation for operation in OPERATIONS if not operation.owner_only and not operation.of_tenant]
+    assert {"reindex", "reindex/drop-old", "jobs/replay", "sleep/undo", "sleep/wipe"} <= {one.name for one in of_all}
+    async with client(changeable, "0.0.0.0") as http:
+        for operation in of_all:
+            body = {"step": "none"} if operation.name == "sleep/undo" else {}
+            headers = {"Authorization": f"Bearer {of_stranger}"}
+            refused = await http.post(f"/admin/{operation.name}", json=body, headers=headers)
+            assert (refused.status_code, "operator's tenant" in refused.text) == (403, True), operation.name
+        headers = {"Authorization": f"Bearer {of_operator}"}
+        assert (await http.post("/admin/sleep/status", json={}, headers=headers)).status_code == 200
+
+
 async def test_a_wrong_method_is_answered_with_the_allowed_ones(changeable: Memory) -> None:
     async with client(changeable) as http:
         refused = await http.put("/admin/reindex")

@@ -48,11 +48,16 @@ class Sender:
 
 @dataclass(slots=True)
 class HookPorts:
-    """What hooks need. ``files``: those of agents beside a server on loopback; None: this server looks at none."""
+    """What hooks need.
+
+    ``files``: those of agents beside a server on loopback; None: this server looks at none. They are the operator's, so
+    no key of another tenant than ``files_of`` has the server open one.
+    """
 
     retrieval: Callable[[], RetrievalPorts]
     settings: HookSettings
     files: AgentFiles | None = None
+    files_of: str = ""
     sessions: Sessions[Session] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -69,7 +74,7 @@ async def handle_event(
     on its disk. Raises InvalidInputError if no context is known, and ForbiddenError for a key that may not store.
     """
     name = event.hook_event_name
-    files = ports.files if sender.is_local else None
+    files = ports.files if sender.is_local and sender.tenant == ports.files_of else None
     if files is not None and event.cwd and files.is_off(event.cwd):
         return HookOutput()
     own = files.context_of(event.cwd) if files is not None and event.cwd and not context else ""

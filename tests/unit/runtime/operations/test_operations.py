@@ -105,7 +105,7 @@ OWN = Operation(
 
 
 def application(*, required: bool) -> FastAPI:
-    operations = OperationServer((COUNT, FILES, OWN), lambda: cast("Memory", None))
+    operations = OperationServer((COUNT, FILES, OWN), lambda: cast("Memory", None), "t")
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -80,8 +80,12 @@ async def test_memory_is_switched_off_by_a_file_of_the_project_and_by_a_word_of_
     assert await alpha.ids() == ["u1", "a1"]
 
 
-@pytest.mark.parametrize(("host", "client"), [("memory.example.org", "127.0.0.1"), ("127.0.0.1", "192.0.2.7")])
-async def test_paths_of_who_is_not_on_this_machine_are_not_looked_at(
+@pytest.mark.parametrize(
+    ("host", "client"),
+    [("memory.example.org", "127.0.0.1"), ("127.0.0.1", "192.0.2.7"), ("127.0.0.1", "127.0.0.1")],
+    ids=["by a proxy", "of another machine", "of another tenant on this one"],
+)
+async def test_paths_of_strangers_are_not_looked_at(
     memory: Memory, home: Path, tmp_path: Path, host: str, client: str
 ) -> None:
     key, token = mint("stranger", (Right.RETRIEVE, Right.INGEST), now())
