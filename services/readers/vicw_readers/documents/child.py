@@ -23,9 +23,6 @@ from vicw_readers.documents.limits import Limits
 from vicw_readers.documents.model import Part, as_message
 from vicw_readers.records import NothingToReadError, UnreadableFileError
 
-if sys.platform != "win32":
-    import resource
-
 OUT_OF_MEMORY = 77
 """Exit code."""
 _SAVE_ANEW = "Open it in its own program and save it anew"
@@ -81,7 +78,9 @@ def _say(answers: BinaryIO, message: dict[str, object]) -> None:
 
 def _limit(limits: Limits) -> None:
     """Limit this process; processor time counts from now."""
-    if sys.platform == "win32":
+    try:
+        import resource
+    except ModuleNotFoundError:  # only POSIX has it
         return
     used = resource.getrusage(resource.RUSAGE_SELF)
     seconds = int(used.ru_utime + used.ru_stime) + limits.seconds + 1

@@ -23,10 +23,6 @@ from vicw_readers.paths import read_paths
 from vicw_readers.registry import readers
 from vicw_shared.model import Sensitivity
 
-if sys.platform != "win32":
-    import resource
-
-
 OUT_OF_MEMORY = 77
 """Exit code."""
 
@@ -64,7 +60,9 @@ def _limit(memory_mb: int) -> None:
 
     Where memory runs out all the same it goes first, before the server that waits for it.
     """
-    if sys.platform == "win32":
+    try:
+        import resource
+    except ModuleNotFoundError:  # only POSIX has it
         return
     copy = limits().copy_bytes
     with contextlib.suppress(ValueError, OSError):
