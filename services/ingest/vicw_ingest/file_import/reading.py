@@ -17,7 +17,7 @@ from typing import IO, Any, Protocol, cast
 
 import structlog
 
-from vicw_readers.intake.child import OUT_OF_MEMORY
+from vicw_readers.intake.limits import OUT_OF_MEMORY
 from vicw_readers.intake.messages import from_line
 from vicw_readers.records import Record
 

@@ -21,10 +21,9 @@ from typing import BinaryIO, Protocol, cast
 
 from vicw_readers.documents.limits import Limits
 from vicw_readers.documents.model import Part, as_message
+from vicw_readers.intake.limits import OUT_OF_MEMORY
 from vicw_readers.records import NothingToReadError, UnreadableFileError
 
-OUT_OF_MEMORY = 77
-"""Exit code."""
 _SAVE_ANEW = "Open it in its own program and save it anew"
 PARSERS = {
     "pdf": "vicw_readers.documents.pdf_text",

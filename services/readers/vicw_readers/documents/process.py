@@ -14,9 +14,9 @@ from threading import Lock, Timer
 from time import monotonic
 from typing import IO, Any, cast
 
-from vicw_readers.documents.child import OUT_OF_MEMORY
 from vicw_readers.documents.limits import Limits, limits_of_settings
 from vicw_readers.documents.model import Part, from_message
+from vicw_readers.intake.limits import OUT_OF_MEMORY
 from vicw_readers.records import NothingToReadError, UnreadableFileError
 
 COMMAND: tuple[str, ...] = (sys.executable, "-P", "-m", "vicw_readers.documents.child")

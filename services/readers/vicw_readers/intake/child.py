@@ -16,15 +16,12 @@ import sys
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from vicw_readers.intake.limits import limits
+from vicw_readers.intake.limits import OUT_OF_MEMORY, limits
 from vicw_readers.intake.messages import as_line
 from vicw_readers.intake.source_file import ImportOptions
 from vicw_readers.paths import read_paths
 from vicw_readers.registry import readers
 from vicw_shared.model import Sensitivity
-
-OUT_OF_MEMORY = 77
-"""Exit code."""
 
 
 def main() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
+OUT_OF_MEMORY = 77
+"""Exit code of a process that reads files when its memory is at an end. Here, for who waits for one loads no reader."""
 _MIB = 1024 * 1024
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from vicw_ingest.file_import import reading
 from vicw_ingest.file_import.reading import ReadingEndedError, ReadingProcess
-from vicw_readers.intake.child import OUT_OF_MEMORY
+from vicw_readers.intake.limits import OUT_OF_MEMORY
 from vicw_readers.intake.messages import as_line
 from vicw_readers.records import Skipped
 
@@ -50,3 +51,10 @@ def test_a_process_is_gone_when_its_reading_is_closed(tmp_path: Path, monkeypatc
     read.close()
     assert read._child.returncode is not None
     assert list(records) == []
+
+
+def test_a_server_that_takes_uploads_loads_no_reader() -> None:
+    program = "import sys, vicw_ingest.file_import.api; print('vicw_readers.registry' in sys.modules)"
+    assert (
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "False\n"
+    )
