@@ -6,7 +6,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Request, Response, Security
+from fastapi import APIRouter, Header, Path, Query, Request, Response, Security
 
 from vicw_ingest.audit.api import add_audit_route
 from vicw_ingest.erasure.requests.api import add_erasure_routes
@@ -19,6 +19,7 @@ from vicw_ingest.versions.replacement import supersede
 from vicw_ingest.versions.retraction import retract
 from vicw_runtime.http import Gate, bearer_scheme, caller_of, refusals, tenant_of
 from vicw_shared.model.keys import Right
+from vicw_shared.wire.examples import story
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
 from vicw_shared.wire.knowledge import KnowledgeQuery, KnownPages
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
@@ -47,7 +48,13 @@ def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
         http: Request,
         response: Response,
         idempotency_key: Annotated[
-            str | None, Header(min_length=1, max_length=255, description="Makes a request safe to send twice")
+            str | None,
+            Header(
+                min_length=1,
+                max_length=255,
+                description="Makes a request safe to send twice",
+                examples=["chapter-3-draft-2"],
+            ),
         ] = None,
     ) -> IngestResponse:
         outcome, is_findable = await ingest(
@@ -92,7 +99,7 @@ def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
         summary="Get a job's status",
         operation_id="get_job",
     )
-    async def get_job(job: str, http: Request) -> JobStatus:
+    async def get_job(job: Annotated[str, Path(examples=[story.JOB])], http: Request) -> JobStatus:
         stores = ports()
         return await job_status(
             job, tenant_of(http), stores.graph, stores.record, stores.outbox, stores.pending_extractions

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
+from typing import Any
 
 from fastapi import FastAPI, Request, Response, Security
 from fastapi.responses import PlainTextResponse
@@ -17,6 +18,7 @@ from vicw_runtime.http import problems
 from vicw_runtime.http.body import Bodies
 from vicw_runtime.http.gate import Caller, Gate, bearer_scheme
 from vicw_runtime.http.middleware import PROBES, BodyMiddleware, GuardMiddleware, RequestMiddleware
+from vicw_runtime.http.openapi import correct_document
 from vicw_runtime.http.problems import name_media_types, refusals
 from vicw_runtime.logs import REQUEST_ID_HEADER
 from vicw_shared.errors import VicwError
@@ -64,9 +66,16 @@ def create_app(
     )
     problems.install(app)
     name_media_types(app)
+    correct_document(app)
     _add_middleware(app, limits, guard)
 
-    @app.get("/healthz", tags=[PROBES], summary="Check whether the process is alive", operation_id="healthz")
+    @app.get(
+        "/healthz",
+        tags=[PROBES],
+        summary="Check whether the process is alive",
+        responses={200: _json_example({"status": "alive"})},
+        operation_id="healthz",
+    )
     async def healthz() -> dict[str, str]:
         return {"status": "alive"}
 
@@ -74,7 +83,10 @@ def create_app(
         "/readyz",
         tags=[PROBES],
         summary="Check whether the service can answer",
-        responses={503: {"model": dict[str, object], "description": "`failing` says which dependency does not work"}},
+        responses={
+            200: _json_example({"status": "ready", "dependencies": sorted((*probes, *(optional or ())))}),
+            503: {"model": dict[str, object], "description": "`failing` says which dependency does not work"},
+        },
         description="`failing` may name a dependency of a service that is ready, too: one that it can do without.",
         operation_id="readyz",
     )
@@ -98,7 +110,7 @@ def create_app(
         tags=[PROBES],
         summary="Get Prometheus metrics",
         response_class=PlainTextResponse,
-        responses=refusals(401, 403, 503) if gate is not None else {},
+        responses={200: _METRICS, **(refusals(401, 403, 503) if gate is not None else {})},
         dependencies=[Security(bearer_scheme)] if gate is not None else [],
         operation_id="metrics",
     )
@@ -109,6 +121,21 @@ def create_app(
         return Response(generate_latest(REGISTRY) + more, media_type=CONTENT_TYPE_LATEST)
 
     return app
+
+
+_METRICS: dict[str, Any] = {
+    "content": {
+        "text/plain": {
+            "example": "# HELP vicw_http_requests_total HTTP requests answered\n"
+            "# TYPE vicw_http_requests_total counter\n"
+            'vicw_http_requests_total{method="POST",route="/retrieve",status="200"} 3.0\n'
+        }
+    }
+}
+
+
+def _json_example(answer: dict[str, object]) -> dict[str, Any]:
+    return {"content": {"application/json": {"example": answer}}}
 
 
 def _add_middleware(app: FastAPI, limits: LimitSettings, guard: BrowserGuard | None) -> None:

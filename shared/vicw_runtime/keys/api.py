@@ -15,7 +15,8 @@ from vicw_runtime.operations import NoItem, Opening, Operation, Report, Stores
 from vicw_shared.clock import now
 from vicw_shared.errors import MissingRecordError
 from vicw_shared.model.keys import Right, mint, tenant_flaw
-from vicw_shared.wire.base import Id, Message, RawText
+from vicw_shared.wire.base import Id, Message, RawText, example
+from vicw_shared.wire.examples import story
 from vicw_shared.wire.keys import NOTE_CHARS
 
 
@@ -28,6 +29,8 @@ def _tenant(name: str) -> str:
 class CreateKeyRequest(Message):
     """Make a key that gives access to a tenant."""
 
+    model_config = example({"tenant": "default", "rights": ["ingest", "retrieve"], "note": "The writing app"})
+
     tenant: Annotated[str, AfterValidator(_tenant)]
     rights: Annotated[tuple[Right, ...], Field(min_length=1, max_length=len(Right))]
     note: Annotated[RawText, Field(max_length=NOTE_CHARS)] = Field("", description="What the key is for")
@@ -35,6 +38,8 @@ class CreateKeyRequest(Message):
 
 class CreatedKey(Message):
     """The key itself (``token``), which cannot be read again: only its digest is stored."""
+
+    model_config = example({"id": story.KEY, "token": f"vicw_{story.KEY}_shown-once", "rights": ["ingest", "retrieve"]})
 
     id: str
     token: str = Field(repr=False)
@@ -44,9 +49,22 @@ class CreatedKey(Message):
 class ListKeysRequest(Message):
     """List all keys, also revoked ones."""
 
+    model_config = example({})
+
 
 class ListedKey(Message):
     """A key without its secret."""
+
+    model_config = example(
+        {
+            "id": story.KEY,
+            "tenant": "default",
+            "rights": ["ingest", "retrieve"],
+            "created_at": story.LATER_AT,
+            "revoked_at": None,
+            "note": "The writing app",
+        }
+    )
 
     id: str
     tenant: str
@@ -59,15 +77,21 @@ class ListedKey(Message):
 class ListKeysResult(Message):
     """The keys are its items."""
 
+    model_config = example({})
+
 
 class RevokeKeyRequest(Message):
     """Revoke a key. Every server refuses it within five seconds."""
+
+    model_config = example({"id": story.KEY})
 
     id: Id
 
 
 class RevokedKey(Message):
     """The key that was revoked."""
+
+    model_config = example({"id": story.KEY})
 
     id: str
 

@@ -7,14 +7,16 @@ owner of the data directory calls, have neither limit.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Annotated
 
-from fastapi import APIRouter, Request, Security
+from fastapi import APIRouter, Path, Request, Security
 
 from vicw_runtime.http import Caller, Gate, bearer_scheme, caller_of, refusals, tenant_of
 from vicw_shared.clock import now
 from vicw_shared.errors import ForbiddenError, MissingRecordError, StateConflictError
 from vicw_shared.model.keys import ApiKey, Right, mint
 from vicw_shared.ports import KeyRing
+from vicw_shared.wire.examples import story
 from vicw_shared.wire.keys import Key, Keys, MadeKey, NewKey
 
 
@@ -52,7 +54,7 @@ def create_keys_router(ring: Callable[[], KeyRing], gate: Gate) -> APIRouter:
         summary="Revoke an API key",
         operation_id="revoke_key",
     )
-    async def delete_key(key: str, http: Request) -> Key:
+    async def delete_key(key: Annotated[str, Path(examples=[story.KEY])], http: Request) -> Key:
         caller, at = caller_of(http), now()
         found = await ring().key(key)
         if found is None or found.tenant != caller.tenant or found.revoked_at is not None:

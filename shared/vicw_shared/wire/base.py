@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
 from vicw_shared.text import flaw, normalise, visible
@@ -19,6 +20,11 @@ class Message(BaseModel):
     """Base of all wire models."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+def example(*values: JsonDict) -> ConfigDict:
+    """Return the configuration of a message with examples of it, which its schema shows."""
+    return ConfigDict(json_schema_extra={"examples": list(values)})
 
 
 def _storable(text: str) -> str:

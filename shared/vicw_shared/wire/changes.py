@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from vicw_shared.wire.base import Message, StrictInt, Timestamp
+from vicw_shared.wire.base import Message, StrictInt, Timestamp, example
+from vicw_shared.wire.examples import story
 
 _MAX_PAGE = 1000
 
@@ -14,7 +15,9 @@ _MAX_PAGE = 1000
 class AuditQuery(Message):
     """A page of the record of changes."""
 
-    after: Annotated[str, Field(max_length=200)] | None = Field(None, description="`next` of the page before")
+    after: Annotated[str, Field(max_length=200)] | None = Field(
+        None, description="`next` of the page before", examples=[story.CURSOR]
+    )
     limit: Annotated[int, Field(ge=1, le=_MAX_PAGE)] = Field(100, description="Number of records")
 
 
@@ -33,6 +36,21 @@ class AuditRecord(Message):
 
 class AuditPage(Message):
     """Changes of the key's tenant, the latest first."""
+
+    model_config = example(
+        {
+            "records": [
+                {
+                    "id": "c2ba9061-b94e-441b-bc99-e525beabcffd",
+                    "at": story.LATER_AT,
+                    "kind": "patch",
+                    "key": story.KEY,
+                    "count": 1,
+                }
+            ],
+            "next": None,
+        }
+    )
 
     records: tuple[AuditRecord, ...]
     next: str | None = Field(description="Where the next page begins; null: this is the last")

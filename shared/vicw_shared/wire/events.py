@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from vicw_shared.wire.base import Message, Timestamp
+from vicw_shared.wire.base import Message, Timestamp, example
+from vicw_shared.wire.examples import story
 from vicw_shared.wire.items import ViewerQuery
 
 MEDIA_TYPE = "text/event-stream"
@@ -16,7 +17,9 @@ class EventsQuery(ViewerQuery):
     """From where on events are sent, and for whom."""
 
     after: Annotated[str, Field(max_length=100)] | None = Field(
-        None, description="The `id` of an event, as the header `Last-Event-ID` has it; by default from now on"
+        None,
+        description="The `id` of an event, as the header `Last-Event-ID` has it; by default from now on",
+        examples=[story.EVENT],
     )
     follow: bool = Field(True, description="false: send what there is since `after`, and end")
 
@@ -24,18 +27,14 @@ class EventsQuery(ViewerQuery):
 class Event(Message):
     """Something that happened to what a tenant has stored. ``id`` stays the same if it is sent again."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "id": "1768816801000000-5d0c1a3e-7c52-5f0c-9d6c-2f6b4f0f6f11",
-                    "kind": "stored",
-                    "at": "2026-01-19T10:00:01Z",
-                    "uid": "5d0c1a3e-7c52-5f0c-9d6c-2f6b4f0f6f11",
-                    "context": "Fantasy Novel",
-                    "count": 1,
-                }
-            ]
+    model_config = example(
+        {
+            "id": story.EVENT,
+            "kind": "stored",
+            "at": story.STORED_AT,
+            "uid": story.BETRAYAL_UID,
+            "context": story.NOVEL,
+            "count": 1,
         }
     )
 

@@ -5,26 +5,20 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from pydantic.config import JsonDict
 
-from vicw_shared.wire.base import Id, Message, Prose, StrictInt, Timestamp
+from vicw_shared.wire.base import Id, Message, Prose, StrictInt, Timestamp, example
+from vicw_shared.wire.examples import story
 from vicw_shared.wire.viewer import Viewer
 
-_EXAMPLE: JsonDict = {
-    "context": "Family",
-    "item": "address-2019",
-    "verdict": "wrong",
-    "query": "Where do my parents live?",
-    "viewer": {"user": "ana"},
-}
 _LISTED: JsonDict = {
-    "uid": "5f0c2f7e-3f0e-5f57-9d0d-0f6f1f0d4c11",
-    "context": "Family",
-    "useful": 3,
+    "uid": story.OLD_HOME_UID,
+    "context": story.NOVEL,
+    "useful": 0,
     "wrong": 1,
-    "at": "2026-01-20T10:00:00Z",
-    "latest": [{"verdict": "wrong", "query": "Where do my parents live?", "at": "2026-01-20T10:00:00Z"}],
+    "at": story.LATER_AT,
+    "latest": [{"verdict": "wrong", "query": "Where does Ana live?", "at": story.LATER_AT}],
 }
 MAX_LISTED = 100
 """Items of a page of what was said: each has VICW_MAX_FEEDBACK questions of VICW_MAX_FEEDBACK_CHARS."""
@@ -40,7 +34,15 @@ class Verdict(StrEnum):
 class FeedbackRequest(Message):
     """A verdict on an item that was shown for a question."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+    model_config = example(
+        {
+            "context": story.NOVEL,
+            "item": story.OLD_HOME,
+            "verdict": "wrong",
+            "query": "Where does Ana live?",
+            "viewer": {"user": "ana"},
+        }
+    )
 
     item: Id = Field(description="Uid of the result; with `context` also your id. It is of this version of the item")
     context: Id | None = Field(None, description="The context of the item; needed for your id")
@@ -53,6 +55,8 @@ class FeedbackRequest(Message):
 
 class Feedback(Message):
     """The verdicts on an item so far."""
+
+    model_config = example({"uid": story.OLD_HOME_UID, "context": story.NOVEL, "useful": 0, "wrong": 1})
 
     uid: str
     context: str
@@ -71,9 +75,11 @@ class JudgedQuestion(Message):
 class FeedbackQuery(Message):
     """A page of what was said of items."""
 
-    context: Id | None = Field(None, description="Only items of this context")
+    context: Id | None = Field(None, description="Only items of this context", examples=[story.NOVEL])
     verdict: Verdict | None = Field(None, description="Only items of which this was said")
-    after: Annotated[str, Field(max_length=200)] | None = Field(None, description="`next` of the page before")
+    after: Annotated[str, Field(max_length=200)] | None = Field(
+        None, description="`next` of the page before", examples=[story.CURSOR]
+    )
     limit: Annotated[int, Field(ge=1, le=MAX_LISTED)] = Field(50, description="Number of items")
 
 
@@ -90,6 +96,8 @@ class ResultFeedback(Message):
 class ListedFeedback(Feedback):
     """What was said of an item: the numbers, and the latest verdicts with their questions."""
 
+    model_config = example(_LISTED)
+
     at: Timestamp = Field(description="When it was said last")
     latest: tuple[JudgedQuestion, ...] = Field(description="The latest verdicts, at most VICW_MAX_FEEDBACK")
 
@@ -97,7 +105,7 @@ class ListedFeedback(Feedback):
 class FeedbackPage(Message):
     """Items of which something was said, the latest first. ``next`` is the ``after`` of the next page."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"items": [_LISTED], "next": None}]})
+    model_config = example({"items": [_LISTED], "next": None})
 
     items: tuple[ListedFeedback, ...]
     next: str | None = Field(description="Where the next page begins; null: this is the last")

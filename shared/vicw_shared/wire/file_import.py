@@ -6,29 +6,30 @@ import codecs
 import io
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, Field
 from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
 from vicw_shared.model import Sensitivity
-from vicw_shared.wire.base import Id, Message, Prose, RawText, StrictBool, StrictInt, Timestamp, TimeZone
+from vicw_shared.wire.base import Id, Message, Prose, RawText, StrictBool, StrictInt, Timestamp, TimeZone, example
+from vicw_shared.wire.examples import story
 
 _EXAMPLE: JsonDict = {
-    "job": "0b0f6c0e-5d0c-4f0e-8f4e-0c9f6f6f2a11",
-    "address": "/import/0b0f6c0e-5d0c-4f0e-8f4e-0c9f6f6f2a11",
+    "job": story.JOB,
+    "address": f"/import/{story.JOB}",
     "status": "done",
-    "created_at": "2026-03-02T10:00:00Z",
-    "updated_at": "2026-03-02T10:00:04Z",
+    "created_at": "2026-01-21T09:00:00Z",
+    "updated_at": "2026-01-21T09:00:04Z",
     "uploaded": 2,
     "bytes": 48213,
     "report": {
         "dry_run": False,
         "created": 41,
         "read": [{"format": "markdown", "title": "Markdown", "files": 3, "items": 41}],
-        "contexts": {"notes": 41},
+        "contexts": {story.NOVEL: 41},
         "refused": [
             {
-                "path": "notes/plan.rtf",
+                "path": "novel/plan.rtf",
                 "reason": "is a RTF document, which is not read",
                 "fix": "Save it as .docx",
                 "kind": "RTF document",
@@ -54,26 +55,38 @@ class ImportQuery(Message):
     """What is said of all files of an upload; null: not said. The same as the options of ``vicw ingest``."""
 
     context: Id | None = Field(
-        None, description="Context of the items; null: the usual one of the format, else the folder's or file's name"
+        None,
+        description="Context of the items; null: the usual one of the format, else the folder's or file's name",
+        examples=[story.NOVEL],
     )
-    domain: Prose | None = Field(None, description="coding, creative, general, or your own; null: by kind of file")
-    flow: Id | None = Field(None, description="Flow of the items that have none of their own")
+    domain: Prose | None = Field(
+        None, description="coding, creative, general, or your own; null: by kind of file", examples=["prose"]
+    )
+    flow: Id | None = Field(None, description="Flow of the items that have none of their own", examples=[story.CHAPTER])
     sensitivity: Sensitivity | None = Field(
         None, description="Who sees the items; null: personal for mail and people's chats, else public"
     )
-    owner: Prose | None = Field(None, description="Whom what is not public is about, by name: whose files they are")
-    timezone: TimeZone = Field("UTC", description="Zone of times without one")
-    format: Id | None = Field(None, description="Format of all files, as `vicw ingest --list-formats` names it")
+    owner: Prose | None = Field(
+        None, description="Whom what is not public is about, by name: whose files they are", examples=["Ana"]
+    )
+    timezone: TimeZone = Field("UTC", description="Zone of times without one", examples=["Europe/Vienna"])
+    format: Id | None = Field(
+        None, description="Format of all files, as `vicw ingest --list-formats` names it", examples=["markdown"]
+    )
     encoding: Annotated[RawText, AfterValidator(_encoding)] | None = Field(
-        None, description="Encoding of texts that are not UTF-8"
+        None, description="Encoding of texts that are not UTF-8", examples=["cp1252"]
     )
     include: tuple[Pattern, ...] = Field(
         (),
         max_length=100,
         description="Read only these files of folders and archives: a pattern as of .gitignore. Repeatable",
+        examples=[["*.md"]],
     )
     exclude: tuple[Pattern, ...] = Field(
-        (), max_length=100, description="Leave these files of folders and archives out. Repeatable"
+        (),
+        max_length=100,
+        description="Leave these files of folders and archives out. Repeatable",
+        examples=[["drafts/"]],
     )
     dry_run: bool = Field(False, description="Store nothing: the report says what would be read")
 
@@ -133,7 +146,7 @@ class ImportJob(Message):
     by ``error``. In each case what was stored stays; the same upload again goes on, and stores nothing twice.
     """
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+    model_config = example(_EXAMPLE)
 
     job: str
     address: str = Field(description="Path of the job: GET tells how far it is, DELETE cancels it")

@@ -25,6 +25,7 @@ from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
 from vicw_shared.wire.base import Message, RawText, Timestamp
+from vicw_shared.wire.examples import story
 
 METADATA = "metadata."
 """Prefix of the fields of metadata: the rest is the key, whatever characters it has."""
@@ -136,10 +137,10 @@ MetadataKey = Annotated[RawText, Field(min_length=1)]
 Value = Annotated[ValueMatch, BeforeValidator(_value_is_eq, json_schema_input_type=Scalar | ValueMatch)]
 
 _EXAMPLE: JsonDict = {
-    "context": "Support",
-    "speaker": {"in": ["Ana", "Ben"]},
-    "tags": {"any": ["invoice"], "none": ["draft"]},
-    "metadata.house": {"gte": 3},
+    "context": story.NOVEL,
+    "subtype": {"in": ["scene", "message"]},
+    "tags": {"any": ["amulet"], "none": ["draft"]},
+    "metadata.chapter": {"gte": 3},
     "told": {"gte": "2026-01-01T00:00:00Z", "lt": "2026-02-01T00:00:00Z"},
     "any": [{"importance": {"gte": 0.5}}, {"not": {"source": {"prefix": "mail/"}}}],
 }

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
-from pydantic.config import JsonDict
+from pydantic import Field
 
-from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt, Timestamp
+from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt, Timestamp, example
+from vicw_shared.wire.examples import story
 from vicw_shared.wire.filters import Filter
-
-_EXAMPLE: JsonDict = {"items": ["c3-p7"], "context": "Fantasy Novel", "dry_run": True}
 
 
 class EraseRequest(Message):
     """What to erase for good: ``items``, what passes a ``filter``, a ``user``, a ``person``, a ``context``, or all."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+    model_config = example({"items": [story.BETRAYAL], "context": story.NOVEL, "dry_run": True})
 
     items: Annotated[tuple[Id, ...], Field(min_length=1)] | None = Field(
         None, description="Your ids, or uids, of items: they go with all their versions"
@@ -75,6 +73,30 @@ class Erasure(Message):
     ``selected``: a dry run, nothing was erased. ``done``: proven. ``unproven``: everything is erased that VICW knows
     of, but ``proof.found`` still has some of it; the next erasure searches again.
     """
+
+    model_config = example(
+        {
+            "erasure": story.ERASURE,
+            "status": "done",
+            "selected": {"items": 1, "contexts": 0, "people": 0, "mentioned": 0},
+            "created_at": story.LATER_AT,
+            "done": 6,
+            "proof": {
+                "proven": True,
+                "nodes": {"Event": 3, "Entity": 2, "Chunk": 1},
+                "receipts": 1,
+                "steps": 0,
+                "files": True,
+                "read": 1646592,
+            },
+        },
+        {
+            "erasure": None,
+            "status": "selected",
+            "selected": {"items": 1, "contexts": 0, "people": 0, "mentioned": 0},
+            "created_at": story.LATER_AT,
+        },
+    )
 
     erasure: str | None = Field(description="Its uid; null for a dry run")
     status: Literal["selected", "running", "done", "unproven"]

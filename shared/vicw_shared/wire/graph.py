@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
-from pydantic.config import JsonDict
+from pydantic import Field
 
-from vicw_shared.wire.base import Id, Message, Prose, StrictBool, StrictInt, Timestamp, Unit
+from vicw_shared.wire.base import Id, Message, Prose, StrictBool, StrictInt, Timestamp, Unit, example
+from vicw_shared.wire.examples import graph, story
 from vicw_shared.wire.retrieve import GraphEdge, GraphNode
 from vicw_shared.wire.viewer import Viewer
 
@@ -35,11 +35,15 @@ class GraphQuestion(Message):
 class NodeQuestion(GraphQuestion):
     """A graph request about one node."""
 
+    model_config = example({"node": "Ana", "context": story.NOVEL})
+
     node: Id = Field(description=_START)
 
 
 class HistoryRequest(GraphQuestion):
     """History of replacements: of a node, or without one of a whole context."""
+
+    model_config = example({"node": story.OLD_HOME, "context": story.NOVEL})
 
     node: Id | None = Field(None, description=f"{_START}; null: all of a context")
 
@@ -47,12 +51,16 @@ class HistoryRequest(GraphQuestion):
 class FindRequest(GraphQuestion):
     """Nodes with a name or an id; with neither, the named nodes of a context."""
 
+    model_config = example({"name": "Mara", "context": story.NOVEL})
+
     name: Id | None = Field(None, description="A uid, an id of yours, or a name, in any casing; null: all of a context")
     subtype: Id | None = Field(None, description='Only these: "person", "file", "tag", …')
 
 
 class FlowRequest(GraphQuestion):
     """One flow, in the order of its NEXT chain."""
+
+    model_config = example({"flow": story.CHAPTER, "context": story.NOVEL})
 
     flow: Id
 
@@ -66,19 +74,12 @@ class Types(Message):
     )
 
 
-_EXAMPLE: JsonDict = {
-    "start": ["t1"],
-    "context": "Support",
-    "hops": 4,
-    "direction": "in",
-    "types": {"only": ["CAUSED"]},
-}
-
-
 class WalkRequest(GraphQuestion):
     """Walk through the graph: all nodes within some hops of the start, breadth first."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+    model_config = example(
+        {"start": [story.BETRAYAL], "context": story.NOVEL, "hops": 2, "types": {"include": ["CAUSED", "INITIATED"]}}
+    )
 
     start: tuple[Id, ...] = Field(
         (), description=f"{_START}. Empty: all nodes of `context` with an edge of the followed types"
@@ -113,6 +114,8 @@ class WalkedNode(GraphNode):
 
 class GraphAnswer(Message):
     """A sub-graph, with only those nodes and edges that the viewer may see."""
+
+    model_config = example(graph.WALK)
 
     start: tuple[str, ...] = Field(description="Uids of the nodes where it begins")
     nodes: tuple[WalkedNode, ...] = Field(description="In the order that the question asks for, else the nearest first")

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
-    ConfigDict,
     Field,
     ModelWrapValidatorHandler,
     PrivateAttr,
@@ -20,12 +19,23 @@ from pydantic import (
     model_serializer,
     model_validator,
 )
-from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
 from vicw_shared.model import Label, Sensitivity
 from vicw_shared.text import flaw
-from vicw_shared.wire.base import Id, Message, Prose, RawText, StrictBool, StrictInt, Timestamp, Unit, ZonedTimestamp
+from vicw_shared.wire.base import (
+    Id,
+    Message,
+    Prose,
+    RawText,
+    StrictBool,
+    StrictInt,
+    Timestamp,
+    Unit,
+    ZonedTimestamp,
+    example,
+)
+from vicw_shared.wire.examples import items, story
 from vicw_shared.wire.extraction import Extraction
 from vicw_shared.wire.knowledge import LinkProblem, PageRef
 
@@ -174,33 +184,10 @@ class Item(Message):
 _REMOVABLE = frozenset(Item.model_fields) - {"id", "merge", "text"}
 
 
-_EXAMPLE: JsonDict = {
-    "context": "Fantasy Novel",
-    "domain": "prose",
-    "flow_id": "chapter-3",
-    "items": [
-        {
-            "id": "c3-p7",
-            "text": "While the castle slept, Mara took the Sunken Amulet. At dawn Edran found the vault open.",
-            "subtype": "scene",
-            "name": "The Betrayal",
-            "timestamp": "2026-01-19T10:00:00Z",
-            "tags": ["amulet"],
-            "extraction": {
-                "entities": [{"name": "Mara", "subtype": "villain"}, {"name": "Sunken Amulet", "subtype": "artifact"}],
-                "events": [{"id": "theft", "name": "Mara takes the amulet"}],
-                "relations": [{"source": "Mara", "type": "INITIATED", "target": "theft"}],
-            },
-        },
-        {"id": "c3-p8", "text": "Edran rode north before anyone could ask him where she had gone."},
-    ],
-}
-
-
 class IngestRequest(Message):
     """Items to store in one context."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+    model_config = example(items.INGEST_SCENES, items.INGEST_NOTES)
 
     context: Id = Field(description='One body of memories: "Python Project Alpha", "Fantasy Novel"')
     domain: Prose | None = Field(None, description="coding, creative, general, or your own; default: the context's")
@@ -308,6 +295,16 @@ class IngestedItem(Message):
 class IngestResponse(Message):
     """201: /retrieve finds all items. 202: all items are durable; the ``job`` is done when /retrieve finds them."""
 
+    model_config = example(
+        {
+            "context": story.NOVEL,
+            "context_uid": story.NOVEL_UID,
+            "domain": "creative",
+            "job": None,
+            "items": [items.INGESTED_ITEM],
+        }
+    )
+
     context: str
     context_uid: str
     domain: str
@@ -329,6 +326,17 @@ class PassageFailure(Message):
 
 class JobStatus(Message):
     """Progress of a job."""
+
+    model_config = example(
+        {
+            "job": story.JOB,
+            "status": "running",
+            "created_at": story.STORED_AT,
+            "items": 2,
+            "passages_waiting": 1,
+            "result": None,
+        }
+    )
 
     job: str
     status: Literal["running", "done", "failed"] = Field(

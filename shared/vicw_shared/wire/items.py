@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
-from pydantic.config import JsonDict
+from pydantic import Field
 
 from vicw_shared.model import Label, Sensitivity
 from vicw_shared.model.item_order import ItemOrder
-from vicw_shared.wire.base import Id, Message, RawText, Timestamp
+from vicw_shared.wire.base import Id, Message, RawText, Timestamp, example
+from vicw_shared.wire.examples import items, story
 from vicw_shared.wire.plain_conditions import PlainConditions
 from vicw_shared.wire.retrieve import GraphEdge
 
@@ -19,19 +19,23 @@ MAX_PAGE = 1000
 class ViewerQuery(Message):
     """The viewer of an answer, as parameters of a query. Without one it is the application, which sees its tenant."""
 
-    viewer: Id | None = Field(None, description="Your id of the user who sees the answer")
+    viewer: Id | None = Field(None, description="Your id of the user who sees the answer", examples=["ana"])
     viewer_chat: Literal["private", "group"] = "private"
-    viewer_context: Id | None = Field(None, description="The viewer's own context")
+    viewer_context: Id | None = Field(None, description="The viewer's own context", examples=[story.NOVEL])
 
 
 class ItemsQuery(ViewerQuery, PlainConditions):
     """Which items are listed, and in which order. All conditions must hold."""
 
-    filter: str | None = Field(None, description="A filter as JSON, for what the other parameters cannot say")
-    context: Id | None = None
-    id: Id | None = Field(None, description="Your id of an item of `context`: the answer is that item, whole")
-    domain: Id | None = None
-    tag: tuple[Id, ...] = Field((), description="Has all of these tags")
+    filter: str | None = Field(
+        None, description="A filter as JSON, for what the other parameters cannot say", examples=['{"tags": "amulet"}']
+    )
+    context: Id | None = Field(None, examples=[story.NOVEL])
+    id: Id | None = Field(
+        None, description="Your id of an item of `context`: the answer is that item, whole", examples=[story.BETRAYAL]
+    )
+    domain: Id | None = Field(None, examples=["creative"])
+    tag: tuple[Id, ...] = Field((), description="Has all of these tags", examples=[["amulet"]])
     order: ItemOrder = Field(
         ItemOrder.TOLD,
         description="`told`: by timestamp, without one by arrival; `happened`: by the timestamp that its caller gave; "
@@ -41,36 +45,21 @@ class ItemsQuery(ViewerQuery, PlainConditions):
     direction: Literal["asc", "desc"] = "desc"
     include: Literal["retired"] | None = Field(None, description="`retired`: list what is retired, too")
     limit: Annotated[int, Field(ge=1, le=MAX_PAGE, description="Items of a page")] = 100
-    cursor: Id | None = Field(None, description="The `next` of the page before")
+    cursor: Id | None = Field(None, description="The `next` of the page before", examples=[story.CURSOR])
 
 
 class ItemQueryById(ViewerQuery):
     """How one item is addressed."""
 
-    context: Id | None = Field(None, description="Then `uid` may be your id of an item of this context")
-
-
-_ITEM: JsonDict = {
-    "uid": "5d0c1a3e-7c52-5f0c-9d6c-2f6b4f0f6f11",
-    "id": "c3-p7",
-    "context": "Fantasy Novel",
-    "domain": "creative",
-    "label": "Event",
-    "subtype": "scene",
-    "name": "The Betrayal",
-    "version": 1,
-    "text": "While the castle slept, Mara took the Sunken Amulet.",
-    "tags": ["amulet"],
-    "told_at": "2026-01-19T10:00:00Z",
-    "timestamp": "2026-01-19T10:00:00Z",
-    "created_at": "2026-01-19T10:00:01Z",
-}
+    context: Id | None = Field(
+        None, description="Then `uid` may be your id of an item of this context", examples=[story.NOVEL]
+    )
 
 
 class ListedItem(Message):
     """An item with its own fields."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_ITEM]})
+    model_config = example(items.LISTED_ITEM)
 
     uid: str
     id: RawText | None = Field(None, description="Your id of it")
@@ -108,7 +97,7 @@ class ItemPage(Message):
     Each live item is on exactly one page, whatever is written meanwhile.
     """
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"items": [_ITEM], "next": None}]})
+    model_config = example({"items": [items.LISTED_ITEM], "next": story.CURSOR})
 
     items: tuple[ListedItem, ...]
     next: str | None = None
@@ -158,6 +147,8 @@ class ItemVersion(Message):
 class ItemDetails(ListedItem):
     """An item with everything that is known of it and that the viewer may see."""
 
+    model_config = example(items.ITEM_DETAILS)
+
     text: str | None = Field(None, description="Its whole text; null if it only repeats another item")
     passages: tuple[ItemPassage, ...] = ()
     statements: tuple[ItemStatement, ...] = ()
@@ -173,21 +164,11 @@ class ItemDetails(ListedItem):
 class ContextsQuery(ViewerQuery):
     """Which contexts are listed."""
 
-    prefix: Id | None = Field(None, description="Start of their names, in its exact spelling")
-    after: Annotated[str, Field(min_length=1)] | None = Field(None, description="The `next` of the page before")
+    prefix: Id | None = Field(None, description="Start of their names, in its exact spelling", examples=["Fantasy"])
+    after: Annotated[str, Field(min_length=1)] | None = Field(
+        None, description="The `next` of the page before", examples=[story.CURSOR]
+    )
     limit: Annotated[int, Field(ge=1, le=MAX_PAGE, description="Contexts of a page")] = 100
-
-
-_CONTEXT: JsonDict = {
-    "context": "Fantasy Novel",
-    "items": 2,
-    "labels": {"Event": 2},
-    "domains": {"creative": 2},
-    "first": "2026-01-19T10:00:00Z",
-    "last": "2026-01-20T10:00:00Z",
-    "passages": 2,
-    "chars": 150,
-}
 
 
 class ContextSummary(Message):
@@ -206,7 +187,23 @@ class ContextSummary(Message):
 class ContextPage(Message):
     """Contexts with a visible item, by name. ``next`` is the ``after`` of the next page, null at the end."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"contexts": [_CONTEXT], "next": None}]})
+    model_config = example(
+        {
+            "contexts": [
+                {
+                    "context": story.NOVEL,
+                    "items": 4,
+                    "labels": {"Event": 4},
+                    "domains": {"creative": 4},
+                    "first": story.OLD_HOME_AT,
+                    "last": story.NEW_HOME_AT,
+                    "passages": 4,
+                    "chars": 231,
+                }
+            ],
+            "next": None,
+        }
+    )
 
     contexts: tuple[ContextSummary, ...]
     next: str | None = None

@@ -8,7 +8,8 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from vicw_shared.wire.base import Id, Message
+from vicw_shared.wire.base import Id, Message, example
+from vicw_shared.wire.examples import story
 
 
 def _inside(path: str) -> str:
@@ -58,9 +59,9 @@ class LinkProblem(Message):
 class KnowledgeQuery(Message):
     """A list of the pages of a knowledge folder."""
 
-    context: Id
-    folder: Id
-    after: Id | None = Field(None, description="The `next` of the page before")
+    context: Id = Field(examples=[story.NOVEL])
+    folder: Id = Field(examples=["world"])
+    after: Id | None = Field(None, description="The `next` of the page before", examples=[story.CURSOR])
     limit: Annotated[int, Field(ge=1, le=5000)] = 1000
 
 
@@ -78,6 +79,24 @@ class KnownPage(Message):
 
 class KnownPages(Message):
     """The pages of a knowledge folder, by path."""
+
+    model_config = example(
+        {
+            "context": story.NOVEL,
+            "folder": "world",
+            "pages": [
+                {
+                    "id": "castle",
+                    "uid": "3d0f5b8a-6c1e-5a47-9b2d-8e7f6a5c4b31",
+                    "path": "places/castle.md",
+                    "title": "The castle",
+                    "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                    "links": [{"fault": "missing", "target": "places/vault.md", "line": 12}],
+                }
+            ],
+            "next": None,
+        }
+    )
 
     context: str
     folder: str

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from pydantic import ConfigDict, Field
-from pydantic.config import JsonDict
+from pydantic import Field
 
 from vicw_shared.model import Sensitivity
-from vicw_shared.wire.base import Id, Message, Prose, StrictBool, StrictInt, Timestamp, ZonedTimestamp
+from vicw_shared.wire.base import Id, Message, Prose, StrictBool, StrictInt, Timestamp, ZonedTimestamp, example
+from vicw_shared.wire.examples import items, story
 from vicw_shared.wire.extraction import Extraction
 from vicw_shared.wire.ingest import FlowStep, Importance, IngestedItem, Metadata
 from vicw_shared.wire.knowledge import PageRef
-
-_EXAMPLE: JsonDict = {"tags": ["travel", "documents"], "metadata": {"trip": 8, "draft": None}, "expires_at": None}
 
 
 class ItemPatch(Message):
@@ -21,7 +19,7 @@ class ItemPatch(Message):
     changed.
     """
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+    model_config = example({"tags": ["amulet", "theft"], "metadata": {"chapter": 3, "draft": None}, "expires_at": None})
 
     text: Prose = Field("", description="Cannot be removed")
     subtype: Id | None = None
@@ -49,8 +47,8 @@ class ItemPatch(Message):
 class ItemByIdQuery(Message):
     """The item that a caller's ``id`` names."""
 
-    context: Id = Field(description="The context that the item was ingested in")
-    id: Id = Field(description="Your id of the item")
+    context: Id = Field(description="The context that the item was ingested in", examples=[story.NOVEL])
+    id: Id = Field(description="Your id of the item", examples=[story.BETRAYAL])
 
 
 class PatchedItem(Message):
@@ -59,6 +57,8 @@ class PatchedItem(Message):
     ``item.status`` is ``updated``, or ``unchanged`` if the patch changed nothing; ``item.uid`` is that of the
     ``version``.
     """
+
+    model_config = example({"context": story.NOVEL, "version": 2, "job": None, "item": items.PATCHED_ITEM})
 
     context: str
     version: StrictInt

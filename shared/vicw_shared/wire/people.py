@@ -4,30 +4,22 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import ConfigDict, Field
-from pydantic.config import JsonDict
+from pydantic import Field
 
-from vicw_shared.wire.base import Id, Message, RawText, Timestamp
+from vicw_shared.wire.base import Id, Message, RawText, Timestamp, example
+from vicw_shared.wire.examples import story
 from vicw_shared.wire.items import MAX_PAGE, ViewerQuery
 
 
 class UsersQuery(ViewerQuery):
     """Which users are listed."""
 
-    context: Id | None = Field(None, description="Count only the items of this context")
-    prefix: Id | None = Field(None, description="Start of their ids or names, in its exact spelling")
-    after: Annotated[str, Field(min_length=1)] | None = Field(None, description="The `next` of the page before")
+    context: Id | None = Field(None, description="Count only the items of this context", examples=[story.NOVEL])
+    prefix: Id | None = Field(None, description="Start of their ids or names, in its exact spelling", examples=["an"])
+    after: Annotated[str, Field(min_length=1)] | None = Field(
+        None, description="The `next` of the page before", examples=[story.CURSOR]
+    )
     limit: Annotated[int, Field(ge=1, le=MAX_PAGE, description="Users of a page")] = 100
-
-
-_USER: JsonDict = {
-    "user": "u-17",
-    "speakers": ["Mara"],
-    "items": 2,
-    "contexts": 1,
-    "first": "2026-01-19T10:00:00Z",
-    "last": "2026-01-20T10:00:00Z",
-}
 
 
 class UserSummary(Message):
@@ -44,7 +36,21 @@ class UserSummary(Message):
 class UserPage(Message):
     """Users by id, then speakers without one by name. ``next`` is the ``after`` of the next page, null at the end."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"users": [_USER], "next": None}]})
+    model_config = example(
+        {
+            "users": [
+                {
+                    "user": "ana",
+                    "speakers": ["Ana"],
+                    "items": 2,
+                    "contexts": 1,
+                    "first": story.OLD_HOME_AT,
+                    "last": story.NEW_HOME_AT,
+                }
+            ],
+            "next": None,
+        }
+    )
 
     users: tuple[UserSummary, ...]
     next: str | None = None
@@ -74,27 +80,23 @@ class ProfileStatement(Message):
 class PersonProfile(Message):
     """What a person told of themself, topic by topic, as far as the viewer may see it."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
+    model_config = example(
+        {
+            "uid": story.ANA,
+            "name": "Ana",
+            "statements": [
                 {
-                    "uid": "0a5e4b39-52f2-5f0b-9d07-9df3a3a0a4f2",
-                    "name": "Mara",
-                    "statements": [
-                        {
-                            "topic": "home",
-                            "text": "I live in Graz now.",
-                            "lasting": True,
-                            "ended": False,
-                            "item": "5d0c1a3e-7c52-5f0c-9d6c-2f6b4f0f6f11",
-                            "id": "t7",
-                            "context": "Chat",
-                            "told_at": "2026-01-19T10:00:00Z",
-                        }
-                    ],
-                    "complete": True,
+                    "topic": "home",
+                    "text": "I live in Graz now.",
+                    "lasting": True,
+                    "ended": False,
+                    "item": story.NEW_HOME_UID,
+                    "id": story.NEW_HOME,
+                    "context": story.NOVEL,
+                    "told_at": story.NEW_HOME_AT,
                 }
-            ]
+            ],
+            "complete": True,
         }
     )
 

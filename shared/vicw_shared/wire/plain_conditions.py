@@ -5,16 +5,17 @@ from __future__ import annotations
 from pydantic import Field
 
 from vicw_shared.wire.base import Id, Message, Timestamp
+from vicw_shared.wire.examples import story
 
 
 class PlainConditions(Message):
     """Conditions on items without a filter: of the same meaning in every request that has them. All must hold."""
 
-    label: Id | None = Field(None, description="Event or Entity")
-    subtype: Id | None = None
-    speaker: Id | None = None
-    user: Id | None = Field(None, description="Your id of the speaking user")
-    flow: Id | None = None
-    source: Id | None = None
-    since: Timestamp | None = Field(None, description="Told then or later")
-    until: Timestamp | None = Field(None, description="Told before then")
+    label: Id | None = Field(None, description="Event or Entity", examples=["Event"])
+    subtype: Id | None = Field(None, examples=["scene"])
+    speaker: Id | None = Field(None, examples=["Ana"])
+    user: Id | None = Field(None, description="Your id of the speaking user", examples=["ana"])
+    flow: Id | None = Field(None, examples=[story.CHAPTER])
+    source: Id | None = Field(None, examples=["chapters/3.md"])
+    since: Timestamp | None = Field(None, description="Told then or later", examples=[story.SCENE_AT])
+    until: Timestamp | None = Field(None, description="Told before then", examples=[story.LATER_AT])

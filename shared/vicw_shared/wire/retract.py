@@ -5,13 +5,11 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import ConfigDict, Field
-from pydantic.config import JsonDict
+from pydantic import Field
 
-from vicw_shared.wire.base import Id, Message, RawText, StrictBool, StrictInt, Timestamp
+from vicw_shared.wire.base import Id, Message, RawText, StrictBool, StrictInt, Timestamp, example
+from vicw_shared.wire.examples import story
 from vicw_shared.wire.filters import Filter
-
-_EXAMPLE: JsonDict = {"context": "Fantasy Novel", "ids": ["c3-p7", "c3-p8"]}
 
 
 class RetractRequest(Message):
@@ -20,7 +18,7 @@ class RetractRequest(Message):
     Or a ``filter``: a request retracts at most as many as it may name, and the same request again goes on.
     """
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+    model_config = example({"context": story.NOVEL, "ids": [story.BETRAYAL, story.FLIGHT]})
 
     context: Id | None = Field(
         None, description="The context that the items were ingested in; needed for `ids`. null: `uids` of any context"
@@ -60,6 +58,17 @@ class RetractedItem(Message):
 
 class RetractResponse(Message):
     """200: no answer contains the items. 202: durable, and out of the graph's answers; the vector store follows."""
+
+    model_config = example(
+        {
+            "context": story.NOVEL,
+            "items": [
+                {"id": story.BETRAYAL, "uid": story.BETRAYAL_UID, "status": "retracted"},
+                {"id": story.FLIGHT, "uid": story.FLIGHT_UID, "status": "retracted"},
+            ],
+            "counts": {"retracted": 2, "already": 0, "unknown": 0},
+        }
+    )
 
     context: str | None
     items: tuple[RetractedItem, ...]

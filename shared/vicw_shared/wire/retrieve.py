@@ -7,12 +7,23 @@ from enum import StrEnum
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import ConfigDict, Field
-from pydantic.config import JsonDict
+from pydantic import Field
 
 from vicw_shared.model import Label, Sensitivity
 from vicw_shared.wire.answer_format import Budget, Template
-from vicw_shared.wire.base import Id, Message, Prose, StrictBool, StrictInt, Timestamp, TimeZone, Unit, ZonedTimestamp
+from vicw_shared.wire.base import (
+    Id,
+    Message,
+    Prose,
+    StrictBool,
+    StrictInt,
+    Timestamp,
+    TimeZone,
+    Unit,
+    ZonedTimestamp,
+    example,
+)
+from vicw_shared.wire.examples import retrieve
 from vicw_shared.wire.explanation import Explanation
 from vicw_shared.wire.filters import Filter, MetadataKey, Value
 from vicw_shared.wire.named_time import NamedTime
@@ -43,20 +54,10 @@ class Channel(StrEnum):
     FULLTEXT = "fulltext"
 
 
-_EXAMPLE: JsonDict = {
-    "query": "who stole the amulet?",
-    "context": "Fantasy Novel",
-    "limit": 5,
-    "viewer": {"user": "ana", "chat": "private"},
-    "tags": {"none": ["draft"]},
-    "budget": {"chars": 4000},
-}
-
-
 class RetrieveRequest(PlainConditions):
     """A question, and conditions on its results."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+    model_config = example(retrieve.REQUEST)
 
     query: Prose
     context: Id | None = Field(None, description="Search one context; null: every context the caller may see")
@@ -296,6 +297,8 @@ class Answered(StrEnum):
 
 class RetrieveResponse(Message):
     """The evidence for a question."""
+
+    model_config = example(retrieve.RESPONSE)
 
     intent: Intent
     results: tuple[Result, ...]

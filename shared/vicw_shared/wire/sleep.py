@@ -5,13 +5,23 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from pydantic.config import JsonDict
 
-from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt, Timestamp
+from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt, Timestamp, example
+from vicw_shared.wire.examples import story
 
 _MAX_PAGE = 1000
-_EXAMPLE: JsonDict = {"step": "5f0c6f0e-52a5-5d0c-9c39-0f6f2b4d7a11"}
+_STEP: JsonDict = {
+    "id": story.STEP,
+    "task": "dream",
+    "outcome": "done",
+    "at": "2026-01-21T04:00:00Z",
+    "subject": story.BETRAYAL_UID,
+    "undo_until": "2026-02-20T04:00:00Z",
+    "context": story.NOVEL,
+    "reason": None,
+}
 type SleepTask = Literal["consolidate", "dream", "resolve", "forget", "expire"]
 
 
@@ -19,7 +29,9 @@ class SleepQuery(Message):
     """A page of the sleep cycle's log."""
 
     task: SleepTask | None = Field(None, description="Only steps of this job; `forget` evicts")
-    after: Annotated[str, Field(max_length=200)] | None = Field(None, description="`next` of the page before")
+    after: Annotated[str, Field(max_length=200)] | None = Field(
+        None, description="`next` of the page before", examples=[story.CURSOR]
+    )
     limit: Annotated[int, Field(ge=1, le=_MAX_PAGE)] = Field(50, description="Number of steps")
 
 
@@ -39,6 +51,8 @@ class SleepJob(Message):
 class SleepStep(Message):
     """What a job did with one node."""
 
+    model_config = example(_STEP)
+
     id: str
     task: str
     outcome: Literal["done", "refused", "undone"]
@@ -52,6 +66,25 @@ class SleepStep(Message):
 class SleepState(Message):
     """The jobs of the store, and the steps of the key's tenant, the latest first."""
 
+    model_config = example(
+        {
+            "jobs": [
+                {
+                    "job": "consolidation",
+                    "stopped_by": None,
+                    "next_at": "2026-01-22T03:00:00Z",
+                    "running": False,
+                    "began": "2026-01-21T03:00:00Z",
+                    "at": "2026-01-21T03:00:02Z",
+                    "slices": 1,
+                    "error": None,
+                }
+            ],
+            "steps": [_STEP],
+            "next": None,
+        }
+    )
+
     jobs: tuple[SleepJob, ...]
     steps: tuple[SleepStep, ...]
     next: str | None = Field(description="Where the next page of steps begins; null: this is the last")
@@ -60,7 +93,7 @@ class SleepState(Message):
 class SleepUndo(Message):
     """A step to undo."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+    model_config = example({"step": story.STEP})
 
     step: Id = Field(description="Its id, from `GET /sleep`")
 
@@ -76,7 +109,7 @@ class RunnableJob(StrEnum):
 class SleepRun(Message):
     """A job to run now, over all tenants, as its schedule would."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"job": "consolidation"}]})
+    model_config = example({"job": "consolidation"})
 
     job: RunnableJob
 
@@ -106,6 +139,20 @@ class Drift(Message):
 
 class CheckState(Message):
     """Whether the two stores agree; numbers are of the key's tenant alone."""
+
+    model_config = example(
+        {
+            "compared": {
+                "began": "2026-01-21T02:00:00Z",
+                "at": "2026-01-21T02:00:01Z",
+                "running": False,
+                "error": None,
+            },
+            "drift": None,
+            "rebuilding": None,
+            "passages_waiting": 0,
+        }
+    )
 
     compared: Comparison | None = Field(description="null: they have not been compared yet")
     drift: Drift | None = Field(description="null: no comparison has found a difference in what the tenant has")

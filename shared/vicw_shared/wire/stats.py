@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import date
 from typing import Annotated
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from vicw_shared.wire.base import Message
+from vicw_shared.wire.base import Message, example
 from vicw_shared.wire.items import ViewerQuery
 
 MAX_DAYS = 366
@@ -37,24 +37,20 @@ class QueueStats(Message):
 class StoreStats(Message):
     """What a tenant has stored, as far as the viewer may see it."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "items": 2,
-                    "retired": 1,
-                    "contexts": 1,
-                    "labels": {"Event": 2},
-                    "domains": {"creative": 2},
-                    "passages": 2,
-                    "chars": 150,
-                    "vectors": 2,
-                    "waiting": 0,
-                    "days": [{"day": "2026-01-19", "items": 2}],
-                    "queue": {"waiting": 0, "failing": 0, "dead": 0},
-                    "disk_bytes": None,
-                }
-            ]
+    model_config = example(
+        {
+            "items": 4,
+            "retired": 0,
+            "contexts": 1,
+            "labels": {"Event": 4},
+            "domains": {"creative": 4},
+            "passages": 4,
+            "chars": 231,
+            "vectors": 4,
+            "waiting": 0,
+            "days": [{"day": "2026-01-19", "items": 4}],
+            "queue": {"waiting": 0, "failing": 0, "dead": 0},
+            "disk_bytes": None,
         }
     )
 

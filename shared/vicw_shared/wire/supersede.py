@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pydantic import ConfigDict, Field
-from pydantic.config import JsonDict
+from pydantic import Field
 
-from vicw_shared.wire.base import Id, Message, StrictBool, Timestamp
-
-_EXAMPLE: JsonDict = {"context": "Family", "new": "address-2026", "old": "address-2019"}
+from vicw_shared.wire.base import Id, Message, StrictBool, Timestamp, example
+from vicw_shared.wire.examples import story
 
 
 class SupersedeRequest(Message):
     """Two items of one context, the first of which replaces the other: a person states what holds now."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+    model_config = example({"context": story.NOVEL, "new": story.NEW_HOME, "old": story.OLD_HOME})
 
     context: Id | None = Field(
         None, description="The context that the items were ingested in; needed for your ids. null: both are uids"
@@ -31,6 +29,16 @@ class SupersedeRequest(Message):
 
 class SupersedeResponse(Message):
     """200: every answer knows. 202: durable; the vector store follows a little later."""
+
+    model_config = example(
+        {
+            "context": story.NOVEL,
+            "new": story.NEW_HOME_UID,
+            "old": story.OLD_HOME_UID,
+            "superseded_at": story.NEW_HOME_AT,
+            "changed": True,
+        }
+    )
 
     context: str
     new: str = Field(description="Uid of the latest version of the item that holds")

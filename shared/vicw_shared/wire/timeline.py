@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from vicw_shared.wire.base import Id, Timestamp
+from vicw_shared.wire.examples import story
 from vicw_shared.wire.items import MAX_PAGE, ViewerQuery
 
 
@@ -18,9 +19,11 @@ class TimelineQuery(ViewerQuery):
         description="`told`: by timestamp, without one by arrival; `happened`: by the timestamp that its caller gave, "
         "and only what has one",
     )
-    flow: Id | None = Field(None, description="Only the items of this flow")
-    since: Timestamp | None = Field(None, description="Then or later, by the time of `order`")
-    until: Timestamp | None = Field(None, description="Before then, by the time of `order`")
+    flow: Id | None = Field(None, description="Only the items of this flow", examples=[story.CHAPTER])
+    since: Timestamp | None = Field(
+        None, description="Then or later, by the time of `order`", examples=[story.SCENE_AT]
+    )
+    until: Timestamp | None = Field(None, description="Before then, by the time of `order`", examples=[story.LATER_AT])
     direction: Literal["asc", "desc"] = "asc"
     limit: Annotated[int, Field(ge=1, le=MAX_PAGE, description="Items of a page")] = 100
-    cursor: Id | None = Field(None, description="The `next` of the page before")
+    cursor: Id | None = Field(None, description="The `next` of the page before", examples=[story.CURSOR])

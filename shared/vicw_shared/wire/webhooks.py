@@ -4,20 +4,29 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from pydantic.config import JsonDict
 
-from vicw_shared.wire.base import Message, RawText, Timestamp
+from vicw_shared.wire.base import Message, RawText, Timestamp, example
 from vicw_shared.wire.events import Event
+from vicw_shared.wire.examples import story
 
-_EXAMPLE: JsonDict = {"url": "https://app.example.org/memory", "kinds": ["stored", "forget"]}
+_WEBHOOK: JsonDict = {
+    "id": story.WEBHOOK,
+    "url": "https://app.example.org/memory",
+    "kinds": ["stored", "erase"],
+    "created_at": story.STORED_AT,
+    "told_until": story.LATER_AT,
+    "waiting": 0,
+    "dead": 1,
+}
 Kind = Annotated[str, Field(pattern=r"^[a-z][a-z_/-]{0,39}$")]
 
 
 class NewWebhook(Message):
     """A receiver to send events to."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+    model_config = example({"url": "https://app.example.org/memory", "kinds": ["stored", "erase"]})
 
     url: Annotated[RawText, Field(min_length=1, max_length=2000)] = Field(
         description="Address of the receiver, with http or https, on a public address of the network"
@@ -44,13 +53,15 @@ class ListedWebhook(Message):
 class MadeWebhook(ListedWebhook):
     """A webhook with its new secret, which signs what is sent; it is shown once."""
 
+    model_config = example({**_WEBHOOK, "secret": "whsec_c2hvd24gb25jZQ=="})
+
     secret: str = Field(repr=False)
 
 
 class NewSecret(Message):
     """A new secret for a webhook. Until the old one has ended, each message has a signature by either."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"overlap_hours": 24}]})
+    model_config = example({"overlap_hours": 24})
 
     overlap_hours: Annotated[float, Field(ge=0, le=168)] = Field(
         24, description="How long the old secret signs as well; 0: it ends at once"
@@ -59,6 +70,8 @@ class NewSecret(Message):
 
 class WebhookList(Message):
     """All webhooks of the tenant."""
+
+    model_config = example({"webhooks": [_WEBHOOK]})
 
     webhooks: tuple[ListedWebhook, ...]
 
@@ -76,11 +89,35 @@ class DeadMessage(Message):
 class DeadMessages(Message):
     """The messages of a webhook that are not tried any more, the oldest first."""
 
+    model_config = example(
+        {
+            "messages": [
+                {
+                    "id": "msg_2c8a71",
+                    "since": story.STORED_AT,
+                    "tries": 12,
+                    "error": "answered 500",
+                    "events": [
+                        {
+                            "id": story.EVENT,
+                            "kind": "stored",
+                            "at": story.STORED_AT,
+                            "uid": story.BETRAYAL_UID,
+                            "context": story.NOVEL,
+                        }
+                    ],
+                }
+            ]
+        }
+    )
+
     messages: tuple[DeadMessage, ...]
 
 
 class WebhookReplay(Message):
     """Dead messages to send again."""
+
+    model_config = example({"messages": ["msg_2c8a71"]})
 
     messages: Annotated[tuple[str, ...], Field(max_length=100)] | None = Field(
         None, description="Their ids; null: all of the webhook"
@@ -89,6 +126,8 @@ class WebhookReplay(Message):
 
 class Replayed(Message):
     """How many messages are sent again."""
+
+    model_config = example({"count": 1})
 
     count: int
 

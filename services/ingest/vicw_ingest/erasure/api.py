@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from vicw_core.archive.import_marker import mark_abandoned
+from vicw_ingest.erasure import examples
 from vicw_ingest.erasure.abandoned_import import choose_imported, settle_abandoned
 from vicw_ingest.erasure.eraser import Eraser
 from vicw_ingest.erasure.proof import FinishedErasure
@@ -26,7 +27,7 @@ from vicw_shared.errors import MissingRecordError, StateConflictError
 from vicw_shared.ports import Store
 from vicw_shared.progress import Progress
 from vicw_shared.settings import LimitSettings
-from vicw_shared.wire.base import Message, RawText, StrictBool, StrictInt
+from vicw_shared.wire.base import Message, RawText, StrictBool, StrictInt, example
 from vicw_shared.wire.filters import Filter
 
 MAX_FOLDERS = 100
@@ -100,6 +101,8 @@ type Copies = Annotated[
 class SelectRequest(Message):
     """Show what would be erased."""
 
+    model_config = example({"target": examples.TARGET})
+
     target: AnyTarget
 
 
@@ -120,11 +123,15 @@ class Selected(Message):
 class SelectResult(Message):
     """One selection per tenant."""
 
+    model_config = example(examples.SELECTED)
+
     selected: tuple[Selected, ...]
 
 
 class ForgetRequest(Message):
     """Erase for good, continue unfinished erasures, and prove that nothing is left."""
+
+    model_config = example({"target": examples.TARGET})
 
     target: Target | None = Field(None, description="null: only continue unfinished erasures")
     copies: Copies = ()
@@ -132,6 +139,8 @@ class ForgetRequest(Message):
 
 class ForgetImportRequest(Message):
     """Erase what an interrupted import has stored."""
+
+    model_config = example({})
 
     copies: Copies = ()
 
@@ -162,6 +171,8 @@ class ErasureResult(Message):
 
 class ForgetResult(Message):
     """All erasures that this run has worked on. ``files``: the engines' own files were rewritten and searched."""
+
+    model_config = example(examples.ERASED)
 
     erasures: tuple[ErasureResult, ...] = ()
     files: StrictBool

@@ -12,7 +12,8 @@ from vicw_runtime.operations import Memory, Operation, Report
 from vicw_shared.clock import now
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Node
-from vicw_shared.wire.base import Message, StrictBool, StrictInt
+from vicw_shared.wire.base import Message, StrictBool, StrictInt, example
+from vicw_shared.wire.examples import story
 
 _ALL = 1_000_000
 
@@ -20,12 +21,16 @@ _ALL = 1_000_000
 class EvictRequest(Message):
     """Erase the items of least weight from tenants with more items than allowed."""
 
+    model_config = example({"items": 100000, "dry_run": True})
+
     items: StrictInt | None = Field(None, ge=1, description="Maximum number of items of a tenant (null: the setting)")
     dry_run: StrictBool = Field(False, description="Only show what would be erased")
 
 
 class EvictedItem(Message):
     """An evicted item and its weight, in [0, 1]."""
+
+    model_config = example({"context": story.NOVEL, "id": story.OLD_HOME, "name": "Ana", "weight": 0.12})
 
     context: str
     id: str
@@ -35,6 +40,8 @@ class EvictedItem(Message):
 
 class EvictResult(Message):
     """The number of items ``erased``, or that would be."""
+
+    model_config = example({"erased": 1})
 
     erased: StrictInt
 

@@ -9,7 +9,8 @@ from pydantic import Field
 from vicw_ingest.expiry.service import Expiry
 from vicw_runtime.operations import Memory, Operation, Report
 from vicw_shared.clock import now
-from vicw_shared.wire.base import Message, StrictBool, StrictInt
+from vicw_shared.wire.base import Message, StrictBool, StrictInt, example
+from vicw_shared.wire.examples import story
 
 LISTED = 1000
 """Items that a dry run lists."""
@@ -18,11 +19,17 @@ LISTED = 1000
 class ExpireRequest(Message):
     """Retire the items whose ``expires_at`` has passed."""
 
+    model_config = example({"dry_run": True})
+
     dry_run: StrictBool = Field(False, description="Only show what would be retired")
 
 
 class ExpiredItem(Message):
     """An item that would be retired."""
+
+    model_config = example(
+        {"context": story.NOVEL, "id": story.OLD_HOME, "name": "Ana", "expires_at": story.NEW_HOME_AT}
+    )
 
     context: str
     id: str
@@ -32,6 +39,8 @@ class ExpiredItem(Message):
 
 class ExpireResult(Message):
     """The number of items ``retired``, or that would be; ``more`` would be than are listed."""
+
+    model_config = example({"retired": 1})
 
     retired: StrictInt
     more: StrictBool = False

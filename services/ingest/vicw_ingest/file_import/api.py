@@ -8,12 +8,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response, Security
+from fastapi import APIRouter, Path, Query, Request, Response, Security
 
 from vicw_ingest.file_import.service import ImportJobs
 from vicw_runtime.http import Gate, bearer_scheme, caller_of, refusals, tenant_of
 from vicw_shared.errors import FieldProblem, InvalidInputError, LimitExceededError
 from vicw_shared.model.keys import Right
+from vicw_shared.wire.examples import story
 from vicw_shared.wire.file_import import ImportJob, ImportQuery
 
 _BODY: dict[str, Any] = {
@@ -26,12 +27,14 @@ _BODY: dict[str, Any] = {
                     "type": "object",
                     "properties": {"file": {"type": "array", "items": {"type": "string", "format": "binary"}}},
                     "required": ["file"],
-                }
+                },
+                "example": {"file": ["# The castle\n\nIts vault lies under the north tower.\n"]},
             }
         },
     }
 }
 
+_Job = Annotated[str, Path(examples=[story.JOB])]
 _BEGUN: dict[str, Any] = {
     "description": "The job has begun",
     "headers": {"Location": {"description": "Its address", "schema": {"type": "string"}}},
@@ -61,10 +64,10 @@ def create_import_router(jobs: Callable[[], ImportJobs], gate: Gate) -> APIRoute
         response.headers["Location"] = job.address
         return job
 
-    async def get_import(job: str, http: Request) -> ImportJob:
+    async def get_import(job: _Job, http: Request) -> ImportJob:
         return await jobs().status(tenant_of(http), job)
 
-    async def delete_import(job: str, http: Request) -> ImportJob:
+    async def delete_import(job: _Job, http: Request) -> ImportJob:
         return await jobs().cancel(tenant_of(http), job)
 
     router.add_api_route(

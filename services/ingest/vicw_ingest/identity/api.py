@@ -6,7 +6,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Path, Query, Request
 
 from vicw_core.changes import ChangeKind, record_change
 from vicw_core.identity.merge import MergeDecision
@@ -29,8 +29,10 @@ from vicw_shared.wire.entities import (
     RenameRequest,
     SplitRequest,
 )
+from vicw_shared.wire.examples import story
 
 _TAGS: list[str | Enum] = ["entities"]
+_Uid = Annotated[str, Path(examples=[story.RAVEN])]
 _CHANGES = refusals(401, 403, 409, 413, 422, 503, 507)
 
 
@@ -75,7 +77,7 @@ def add_entity_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> No
         summary="Get an entity",
         operation_id="get_entity",
     )
-    async def get_entity(uid: str, http: Request) -> Entity:
+    async def get_entity(uid: _Uid, http: Request) -> Entity:
         return await entity_by_uid(ports().graph, tenant_of(http), uid.lower())
 
     @router.post(
@@ -119,7 +121,7 @@ def add_entity_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> No
         summary="Rename an entity",
         operation_id="rename_entity",
     )
-    async def post_rename(uid: str, request: RenameRequest, http: Request) -> IdentityChange:
+    async def post_rename(uid: _Uid, request: RenameRequest, http: Request) -> IdentityChange:
         tenant, entity = tenant_of(http), uid.lower()
         require_no_secret("name", request.name, ports().settings.secrets)
         changed = await rename(ports().graph, tenant, entity, request.name, most_chars=ports().limits.name_chars)

@@ -10,12 +10,15 @@ from vicw_core.filters.compiler import compile_in_context
 from vicw_ingest.item_export.service import items_as_sent
 from vicw_runtime.operations import Opening, Operation, Report, Stores
 from vicw_shared.settings import LimitSettings
-from vicw_shared.wire.base import Message, RawText, StrictInt
+from vicw_shared.wire.base import Message, RawText, StrictInt, example
+from vicw_shared.wire.examples import story
 from vicw_shared.wire.filters import Filter
 
 
 class ExportItemsRequest(Message):
     """Which items are exported: the live ones of a tenant that pass a filter."""
+
+    model_config = example({"filter": {"tags": "amulet"}, "context": story.NOVEL})
 
     filter: Filter
     tenant: RawText = "default"
@@ -25,6 +28,18 @@ class ExportItemsRequest(Message):
 class ExportedItem(Message):
     """One item with its ``context`` and ``domain``, and the fields of an item of ``POST /ingest``."""
 
+    model_config = example(
+        {
+            "item": {
+                "context": story.NOVEL,
+                "domain": "creative",
+                "id": story.BETRAYAL,
+                "text": story.BETRAYAL_TEXT,
+                "tags": ["amulet"],
+            }
+        }
+    )
+
     item: dict[str, Any]
 
 
@@ -33,6 +48,8 @@ class ItemsExported(Message):
 
     These were stored with an extraction of their caller by a version of VICW that did not keep it.
     """
+
+    model_config = example({"items": 1, "left_out": 0})
 
     items: StrictInt
     left_out: StrictInt

@@ -12,7 +12,8 @@ from pydantic import Field
 
 from vicw_ingest.response.job_status import job_status
 from vicw_runtime.operations import NoItem, Opening, Operation, Report, Stores
-from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt
+from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt, example
+from vicw_shared.wire.examples import story
 from vicw_shared.wire.ingest import JobStatus
 
 MAX_ENTRIES = 10_000
@@ -21,6 +22,8 @@ _LLM = Field(False, description="Items that wait for the language model, instead
 
 class FailuresRequest(Message):
     """List entries that failed, most tries first."""
+
+    model_config = example({"tenant": "default", "limit": 50})
 
     tenant: Id | None = Field(None, description="Only this tenant; null: all")
     limit: Annotated[int, Field(strict=True, ge=1)] | None = Field(50, description="Maximum number; null: all")
@@ -32,6 +35,20 @@ class FailedEntry(Message):
 
     ``item`` is its item's uid, ``id`` the caller's id of the item.
     """
+
+    model_config = example(
+        {
+            "entry": story.BETRAYAL_PASSAGE,
+            "id": story.BETRAYAL,
+            "tenant": "default",
+            "context": story.NOVEL,
+            "item": story.BETRAYAL_UID,
+            "tries": 9,
+            "error": "the embedding server answered 500",
+            "since": story.STORED_AT,
+            "dead": True,
+        }
+    )
 
     entry: str
     id: str | None
@@ -47,6 +64,8 @@ class FailedEntry(Message):
 class FailuresResult(Message):
     """Counts of the entries that wait, of those that failed at least once, and of dead ones."""
 
+    model_config = example({"waiting": 1, "failing": 1, "dead": 1})
+
     waiting: StrictInt
     failing: StrictInt
     dead: StrictInt
@@ -55,12 +74,16 @@ class FailuresResult(Message):
 class JobRequest(Message):
     """Return the progress and the failures of a job."""
 
+    model_config = example({"job": story.JOB, "tenant": "default"})
+
     job: Id = Field(description="Its id, from the answer of POST /ingest")
     tenant: Id
 
 
 class ReplayRequest(Message):
     """Retry entries at once, as if they had never failed: those named, or all, of one tenant or of all."""
+
+    model_config = example({"entries": [story.BETRAYAL_PASSAGE], "tenant": "default"})
 
     entries: Annotated[tuple[UUID, ...], Field(max_length=MAX_ENTRIES)] | None = Field(None, description="null: all")
     tenant: Id | None = Field(None, description="Only entries of this tenant; null: of all")
@@ -69,6 +92,8 @@ class ReplayRequest(Message):
 
 class ReplayResult(Message):
     """Number of entries that are due again."""
+
+    model_config = example({"due": 1})
 
     due: StrictInt
 

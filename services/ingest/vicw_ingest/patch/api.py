@@ -6,11 +6,12 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from vicw_ingest.patch.service import patch_by_id, patch_by_uid, versions_of
 from vicw_ingest.pipeline import IngestPorts
 from vicw_runtime.http import caller_of, refusals, tenant_of
+from vicw_shared.wire.examples import story
 from vicw_shared.wire.patch import ItemByIdQuery, ItemPatch, PatchedItem
 
 _TAGS: list[str | Enum] = ["items"]
@@ -20,7 +21,11 @@ _RESPONSES = {
 }
 _ETAG = {"ETag": {"schema": {"type": "string"}, "description": "The version, for If-Match"}}
 IfMatch = Annotated[
-    str | None, Header(description='The version that the patch is for, such as `"3"`; another one is refused with 412')
+    str | None,
+    Header(
+        description='The version that the patch is for, such as `"3"`; another one is refused with 412',
+        examples=['"1"'],
+    ),
 ]
 
 
@@ -35,7 +40,11 @@ def add_patch_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> Non
         summary="Change fields of an item",
     )
     async def patch_item(
-        uid: str, patch: ItemPatch, http: Request, response: Response, if_match: IfMatch = None
+        uid: Annotated[str, Path(examples=[story.BETRAYAL_UID])],
+        patch: ItemPatch,
+        http: Request,
+        response: Response,
+        if_match: IfMatch = None,
     ) -> PatchedItem:
         changed = await patch_by_uid(
             uid.lower(), patch, tenant_of(http), ports(), versions_of(if_match), caller_of(http).key

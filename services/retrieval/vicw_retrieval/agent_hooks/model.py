@@ -12,7 +12,8 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from vicw_shared.wire.base import Id, Message, Prose, RawText, Timestamp
+from vicw_shared.wire.base import Id, Message, Prose, RawText, Timestamp, example
+from vicw_shared.wire.examples import retrieve, story
 
 
 class Agent(StrEnum):
@@ -47,14 +48,30 @@ class HookQuery(Message):
     """The parameters of an agent's endpoint."""
 
     context: Id | None = Field(
-        None, description="The project; default: that of the agent's folder, if this server may look at it"
+        None,
+        description="The project; default: that of the agent's folder, if this server may look at it",
+        examples=[story.NOVEL],
     )
 
 
 class HookEvent(BaseModel):
     """What Claude Code and Codex send to a hook: the fields that both have and that VICW reads."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(
+        extra="ignore",
+        frozen=True,
+        json_schema_extra={
+            "examples": [
+                {
+                    "hook_event_name": "UserPromptSubmit",
+                    "session_id": "2f6c41d0-9b7e-4c52-8a13-7d5e0b9c6f24",
+                    "cwd": "/home/ana/novel",
+                    "prompt": story.QUESTION,
+                    "source": "user",
+                }
+            ]
+        },
+    )
 
     hook_event_name: RawText = Field(description="SessionStart, UserPromptSubmit, PreCompact, Stop or SessionEnd")
     session_id: Id
@@ -81,6 +98,10 @@ class HookOutput(Message):
     ``wants_turns`` is no part of it: the server has not opened the transcript, so its turns have to be sent.
     """
 
+    model_config = example(
+        {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": retrieve.MEMORIES}}
+    )
+
     context: HookContext | None = Field(None, serialization_alias="hookSpecificOutput")
     message: str | None = Field(None, serialization_alias="systemMessage", description="Shown to the user")
     wants_turns: bool = Field(False, exclude=True)
@@ -97,6 +118,17 @@ class SaidTurn(Message):
 
 class SessionEvent(Message):
     """An event of any agent."""
+
+    model_config = example(
+        {"event": "prompt", "context": story.NOVEL, "session": "evening", "prompt": story.QUESTION},
+        {
+            "event": "turns",
+            "context": story.NOVEL,
+            "session": "evening",
+            "source": "writer",
+            "turns": [{"id": "1", "speaker": "user", "text": "Edran must not know that Mara is the Raven."}],
+        },
+    )
 
     event: Literal["start", "prompt", "turns", "compact", "end"] = Field(
         description="`start` is answered with the latest memories, `prompt` with what it calls for. The others may "
@@ -119,6 +151,8 @@ class SessionEvent(Message):
 
 class SessionAnswer(Message):
     """The answer to an event."""
+
+    model_config = example({"text": retrieve.MEMORIES, "items": [story.BETRAYAL_UID], "stored": 0, "problem": ""})
 
     text: str = Field("", description="Memories as data, to put before the model; empty: nothing is relevant")
     items: tuple[str, ...] = Field((), description="The uids of these memories")

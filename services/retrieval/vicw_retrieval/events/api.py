@@ -20,15 +20,15 @@ from vicw_shared.clock import now, to_us
 from vicw_shared.errors import OverloadedError, VicwError
 from vicw_shared.model.keys import Right
 from vicw_shared.wire.events import MEDIA_TYPE, Event, EventsQuery
+from vicw_shared.wire.examples import story
 
 _READ_SECONDS = 1.0
 _HEARTBEAT_SECONDS = 15.0
 _HEARTBEAT = b": \n\n"
 _EXAMPLE = {
     "schema": {"type": "string"},
-    "example": 'id: 1768816801000000-5d0c1a3e-7c52-5f0c-9d6c-2f6b4f0f6f11\nevent: stored\ndata: {"id": '
-    '"1768816801000000-5d0c1a3e-7c52-5f0c-9d6c-2f6b4f0f6f11", "kind": "stored", "at": "2026-01-19T10:00:01Z", "uid": '
-    '"5d0c1a3e-7c52-5f0c-9d6c-2f6b4f0f6f11", "context": "Fantasy Novel", "count": 1}\n\n',
+    "example": f'id: {story.EVENT}\nevent: stored\ndata: {{"id": "{story.EVENT}", "kind": "stored", "at": '
+    f'"{story.STORED_AT}", "uid": "{story.BETRAYAL_UID}", "context": "{story.NOVEL}", "count": 1}}\n\n',
 }
 _log = structlog.get_logger()
 
@@ -67,7 +67,9 @@ def create_events_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> API
     async def get_events(
         http: Request,
         query: Annotated[EventsQuery, Query()],
-        last_event_id: Annotated[str | None, Header(description="As `after`; what resumes a stream sends it")] = None,
+        last_event_id: Annotated[
+            str | None, Header(description="As `after`; what resumes a stream sends it", examples=[story.EVENT])
+        ] = None,
     ) -> Response:
         resumed = _resumed(last_event_id, query.after)
         reader = EventReader(tenant_of(http), query, resumed or now())

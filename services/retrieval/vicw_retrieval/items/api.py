@@ -17,6 +17,7 @@ from vicw_runtime.http import Gate, bearer_scheme, caller_of, refusals, tenant_o
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model.keys import Right
 from vicw_shared.wire.base import Id
+from vicw_shared.wire.examples import story
 from vicw_shared.wire.items import ContextPage, ContextsQuery, ItemDetails, ItemPage, ItemQueryById, ItemsQuery
 from vicw_shared.wire.people import UserPage, UsersQuery
 from vicw_shared.wire.stats import StatsQuery, StoreStats
@@ -50,7 +51,11 @@ def create_items_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> APIR
         return Response(answer.model_dump_json(), media_type="application/json")
 
     @router.get("/items/{uid}", operation_id="get_item", response_model=ItemDetails, summary="Get an item, whole")
-    async def get_item(uid: str, http: Request, query: Annotated[ItemQueryById, Query()]) -> Response:
+    async def get_item(
+        uid: Annotated[str, Path(examples=[story.BETRAYAL_UID])],
+        http: Request,
+        query: Annotated[ItemQueryById, Query()],
+    ) -> Response:
         answer = await read_item(uid, query, tenant_of(http), ports(), context=query.context)
         return Response(answer.model_dump_json(), media_type="application/json")
 
@@ -66,7 +71,7 @@ def create_items_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> APIR
         summary="List a context's items in order of time",
     )
     async def get_timeline(
-        context: Annotated[Id, Path()], http: Request, query: Annotated[TimelineQuery, Query()]
+        context: Annotated[Id, Path(examples=[story.NOVEL])], http: Request, query: Annotated[TimelineQuery, Query()]
     ) -> Response:
         answer = await read_timeline(context, query, tenant_of(http), ports())
         return Response(answer.model_dump_json(), media_type="application/json")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response, Security
+from fastapi import APIRouter, Path, Query, Request, Response, Security
 
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.profile.person import read_profile
 from vicw_runtime.http import Gate, bearer_scheme, refusals, tenant_of
 from vicw_shared.model.keys import Right
+from vicw_shared.wire.examples import story
 from vicw_shared.wire.people import PersonProfile, ProfileQuery
 
 
@@ -29,7 +30,9 @@ def create_profile_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> AP
         response_model=PersonProfile,
         summary="Get what a person told of themself",
     )
-    async def get_profile(uid: str, http: Request, query: Annotated[ProfileQuery, Query()]) -> Response:
+    async def get_profile(
+        uid: Annotated[str, Path(examples=[story.ANA])], http: Request, query: Annotated[ProfileQuery, Query()]
+    ) -> Response:
         answer = await read_profile(uid, query, tenant_of(http), ports())
         return Response(answer.model_dump_json(), media_type="application/json")
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Annotated
 
-from fastapi import APIRouter, Request, Response, Security
+from fastapi import APIRouter, Path, Request, Response, Security
 
 from vicw_retrieval.webhooks import service
 from vicw_retrieval.webhooks.service import WebhookPorts
@@ -14,6 +15,7 @@ from vicw_shared.clock import now
 from vicw_shared.errors import ForbiddenError
 from vicw_shared.model.keys import Right
 from vicw_shared.model.webhooks import Webhook
+from vicw_shared.wire.examples import story
 from vicw_shared.wire.webhooks import (
     DeadMessages,
     ListedWebhook,
@@ -24,6 +26,8 @@ from vicw_shared.wire.webhooks import (
     WebhookList,
     WebhookReplay,
 )
+
+_Id = Annotated[str, Path(examples=[story.WEBHOOK])]
 
 
 def create_webhooks_router(ports: Callable[[], WebhookPorts], gate: Gate) -> APIRouter:
@@ -63,7 +67,7 @@ def create_webhooks_router(ports: Callable[[], WebhookPorts], gate: Gate) -> API
         summary="Remove a webhook",
         operation_id="delete_webhook",
     )
-    async def delete_webhook(webhook: str, http: Request) -> Response:
+    async def delete_webhook(webhook: _Id, http: Request) -> Response:
         await service.remove_webhook(ports(), tenant_of(http), webhook, caller_of(http).key)
         return Response(status_code=204)
 
@@ -73,7 +77,7 @@ def create_webhooks_router(ports: Callable[[], WebhookPorts], gate: Gate) -> API
         summary="Give a webhook a new secret",
         operation_id="rotate_secret",
     )
-    async def post_secret(webhook: str, request: NewSecret, http: Request) -> MadeWebhook:
+    async def post_secret(webhook: _Id, request: NewSecret, http: Request) -> MadeWebhook:
         _require_reader(http)
         overlap, caller = timedelta(hours=request.overlap_hours), caller_of(http)
         hook = await service.rotate_secret(ports(), caller.tenant, webhook, overlap, caller.key)
@@ -85,7 +89,7 @@ def create_webhooks_router(ports: Callable[[], WebhookPorts], gate: Gate) -> API
         summary="List what a receiver did not take",
         operation_id="list_dead_messages",
     )
-    async def get_dead(webhook: str, http: Request) -> DeadMessages:
+    async def get_dead(webhook: _Id, http: Request) -> DeadMessages:
         _require_reader(http)
         return DeadMessages(messages=tuple(await service.dead_messages(ports(), tenant_of(http), webhook)))
 
@@ -95,7 +99,7 @@ def create_webhooks_router(ports: Callable[[], WebhookPorts], gate: Gate) -> API
         summary="Send again what a receiver did not take",
         operation_id="replay_dead_messages",
     )
-    async def post_replay(webhook: str, request: WebhookReplay, http: Request) -> Replayed:
+    async def post_replay(webhook: _Id, request: WebhookReplay, http: Request) -> Replayed:
         _require_reader(http)
         return Replayed(count=await service.replay(ports(), tenant_of(http), webhook, request.messages))
 

@@ -17,7 +17,8 @@ from vicw_runtime.operations import NoItem, Opening, Operation, Report
 from vicw_shared.errors import StateConflictError
 from vicw_shared.extensions import load_registries
 from vicw_shared.progress import Progress, from_threads
-from vicw_shared.wire.base import Message, RawText, StrictBool, StrictInt
+from vicw_shared.wire.base import Message, RawText, StrictBool, StrictInt, example
+from vicw_shared.wire.examples import story
 from vicw_sleep.archive.backups import unpacked
 from vicw_sleep.archive.exporter import ExportSelection, ExportSource, export
 from vicw_sleep.archive.importer import ImportTarget, import_archive
@@ -32,6 +33,8 @@ _SERVED_BATCH = 200
 class ExportRequest(Message):
     """Export a tenant, a context or everything into a folder on the machine of the memory."""
 
+    model_config = example({"to": "/srv/exports/novel", "context": story.NOVEL})
+
     to: RawText = Field(description="New or empty folder, or an earlier export, which is replaced")
     tenant: RawText | None = None
     context: RawText | None = None
@@ -45,6 +48,8 @@ class ExportResult(Message):
     ``erased_meanwhile``: the export may hold what was erased from the store while it was written.
     """
 
+    model_config = example({"nodes": 22, "edges": 41, "vectors": 4, "model": "minilm", "left_out": {}})
+
     nodes: StrictInt
     edges: StrictInt
     vectors: StrictInt
@@ -56,6 +61,8 @@ class ExportResult(Message):
 class ImportRequest(Message):
     """Import an export, a folder or a ``.tar.gz`` on the machine of the memory; or resume it."""
 
+    model_config = example({"path": "/srv/exports/novel"})
+
     path: RawText
     keys: StrictBool = Field(False, description="Also import the API keys")
     restoring: StrictBool = Field(False, description="Into an empty store, without a check of the invariants")
@@ -66,6 +73,10 @@ class ImportDone(Message):
 
     ``missing_vectors`` were not imported; ``other_keys``: the export has API keys that were not asked for.
     """
+
+    model_config = example(
+        {"nodes": 22, "edges": 41, "vectors": 4, "missing_vectors": 0, "other_keys": False, "violations": []}
+    )
 
     nodes: StrictInt
     edges: StrictInt

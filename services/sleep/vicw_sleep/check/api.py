@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vicw_runtime.operations import NoItem, Opening, Operation, Report, Stores
 from vicw_runtime.upkeep.service import check_state
-from vicw_shared.wire.base import Message, StrictInt
+from vicw_shared.wire.base import Message, StrictInt, example
 from vicw_shared.wire.sleep import CheckState
 from vicw_sleep.check.service import check
 
@@ -12,12 +12,16 @@ from vicw_sleep.check.service import check
 class CheckRequest(Message):
     """Check all invariants."""
 
+    model_config = example({})
+
 
 class CheckResult(Message):
     """Counts of what was read, and at most 5000 ``violations``; ``unlisted`` counts the others.
 
     ``waiting`` passages are not indexed yet.
     """
+
+    model_config = example({"nodes": 22, "edges": 41, "points": 4, "waiting": 0, "violations": [], "unlisted": 0})
 
     nodes: StrictInt
     edges: StrictInt
@@ -44,6 +48,8 @@ async def run(stores: Stores, request: CheckRequest, report: Report[NoItem]) -> 
 
 class LastCheckRequest(Message):
     """Tell what the last comparison of the two stores found, of all tenants."""
+
+    model_config = example({})
 
 
 async def run_last(stores: Stores, request: LastCheckRequest, report: Report[NoItem]) -> CheckState:

@@ -11,7 +11,8 @@ from vicw_core.consolidation.consolidate import ConsolidatedBatch
 from vicw_runtime.operations import Memory, Operation, Report
 from vicw_shared.clock import now
 from vicw_shared.ports import Flow
-from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt
+from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt, example
+from vicw_shared.wire.examples import story
 from vicw_sleep.consolidation.job import consolidation_of, rules_of
 
 Hours = Annotated[float, Field(strict=True, ge=0, le=100_000)]
@@ -20,6 +21,8 @@ Limit = Annotated[int, Field(strict=True, ge=1)]
 
 class ConsolidateRequest(Message):
     """Replace several old Events of a flow by one Macro-Event, where its summary loses nothing."""
+
+    model_config = example({"tenant": "default", "dry_run": True, "hours": 168})
 
     tenant: Id | None = Field(None, description="Only this tenant; null: all")
     dry_run: StrictBool = Field(False, description="Only report what would be consolidated, and what would not")
@@ -31,6 +34,10 @@ class ConsolidateRequest(Message):
 class JudgedBatch(Message):
     """A batch of a flow: ``events`` that become the Macro-Event ``name``; without one, the ``reason`` why not."""
 
+    model_config = example(
+        {"context": story.NOVEL, "flow": story.CHAPTER, "events": 12, "name": "The theft of the amulet", "reason": ""}
+    )
+
     context: str
     flow: str
     events: StrictInt
@@ -40,6 +47,10 @@ class JudgedBatch(Message):
 
 class ConsolidateResult(Message):
     """Counts of a run over Events older than ``hours``."""
+
+    model_config = example(
+        {"hours": 168, "flows": 2, "events": 14, "macros": 1, "refused": 0, "skipped": 1, "changed": 0}
+    )
 
     hours: float
     flows: StrictInt

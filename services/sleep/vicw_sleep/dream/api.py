@@ -9,7 +9,8 @@ from pydantic import Field
 
 from vicw_runtime.operations import Memory, NoItem, Operation, Report
 from vicw_shared.clock import now
-from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt, Unit
+from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt, Unit, example
+from vicw_shared.wire.examples import story
 from vicw_sleep.dream.commit import DreamResult
 from vicw_sleep.dream.job import dreamer_of, rules_of
 from vicw_sleep.dream.wipe import wipe
@@ -20,6 +21,8 @@ _EXCERPT_CHARS = 60
 
 class DreamRequest(Message):
     """Add auto-tags to items that have too few tags."""
+
+    model_config = example({"tenant": "default", "dry_run": True, "limit": 100})
 
     tenant: Id | None = Field(None, description="Only this tenant; null: all")
     dry_run: StrictBool = Field(False, description="Only report what would be added")
@@ -42,6 +45,15 @@ class AddedTag(Message):
 class DreamtItem(Message):
     """An item that got auto-tags, with the beginning of its text."""
 
+    model_config = example(
+        {
+            "context": story.NOVEL,
+            "id": story.FLIGHT,
+            "excerpt": "Edran rode north before anyone could ask him where she had…",
+            "tags": [{"name": "amulet", "certainty": 0.8, "reason": "similar items have it"}],
+        }
+    )
+
     context: str
     id: str
     excerpt: str
@@ -51,6 +63,8 @@ class DreamtItem(Message):
 class DreamOutcome(Message):
     """Of the ``items`` processed, ``dreamt`` got ``tags``."""
 
+    model_config = example({"items": 4, "dreamt": 1, "tags": 1})
+
     items: StrictInt
     dreamt: StrictInt
     tags: StrictInt
@@ -59,9 +73,13 @@ class DreamOutcome(Message):
 class WipeRequest(Message):
     """Remove all auto-tags of all tenants."""
 
+    model_config = example({})
+
 
 class WipeResult(Message):
     """Number of auto-tags that were removed."""
+
+    model_config = example({"removed": 1})
 
     removed: StrictInt
 

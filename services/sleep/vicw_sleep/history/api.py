@@ -12,7 +12,8 @@ from pydantic import Field
 from vicw_runtime.operations import Memory, NoItem, Opening, Operation, Report, Stores
 from vicw_shared.clock import now
 from vicw_shared.ports import GraphStore, MaintenanceStep, Outcome, Scans, Steps, scan_pages
-from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt
+from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt, example
+from vicw_shared.wire.examples import story
 from vicw_sleep.history.model import LoggedTask
 from vicw_sleep.history.service import undo_step
 from vicw_sleep.history.status import status_lines
@@ -25,6 +26,8 @@ _EXPIRED = "expired"
 class LogRequest(Message):
     """List logged steps, the latest first."""
 
+    model_config = example({"tenant": "default", "limit": 50})
+
     tenant: Id | None = Field(None, description="Only this tenant; null: all")
     limit: Annotated[int, Field(strict=True, ge=1)] = Field(50, description="Maximum number of steps")
     task: LoggedTask | None = Field(None, description="Only steps of this task")
@@ -33,6 +36,21 @@ class LogRequest(Message):
 
 class LoggedStep(Message):
     """A step, and the ``names`` of nodes that it merged or retired, by uid."""
+
+    model_config = example(
+        {
+            "id": story.STEP,
+            "tenant": "default",
+            "context": story.NOVEL,
+            "task": "dream",
+            "outcome": "done",
+            "at": "2026-01-21T04:00:00Z",
+            "subject": story.FLIGHT_UID,
+            "reason": "",
+            "details": {},
+            "names": {},
+        }
+    )
 
     id: str
     tenant: str
@@ -53,17 +71,29 @@ class LoggedStep(Message):
 class LogResult(Message):
     """Number of steps that were listed."""
 
+    model_config = example({"steps": 1})
+
     steps: StrictInt
 
 
 class StatusRequest(Message):
     """Say which jobs run, when each runs next, and how many steps were done in the last day."""
 
+    model_config = example({"tenant": "default"})
+
     tenant: Id | None = Field(None, description="Only steps of this tenant; null: all")
 
 
 class StatusResult(Message):
     """``jobs`` in sentences, the time of the latest step, and the steps of the last day by outcome."""
+
+    model_config = example(
+        {
+            "jobs": ["dream runs next on 2026-01-22 at 04:00 UTC"],
+            "last_step_at": "2026-01-21T04:00:00Z",
+            "recent": {"done": 1},
+        }
+    )
 
     jobs: tuple[str, ...]
     last_step_at: datetime | None
@@ -73,11 +103,15 @@ class StatusResult(Message):
 class UndoRequest(Message):
     """Undo a step of the sleep cycle."""
 
+    model_config = example({"step": story.STEP})
+
     step: Id = Field(description="Its id, as `vicw sleep log` shows it")
 
 
 class Undone(Message):
     """Outcome of an undo, in a sentence."""
+
+    model_config = example({"message": "The step is undone: its tags are removed"})
 
     message: str
 

@@ -10,7 +10,7 @@ from vicw_core.graph.tenants import require_tenant
 from vicw_runtime.operations import NoItem, Opening, Operation, Report, Stores
 from vicw_shared.errors import FieldProblem, InvalidInputError, MissingRecordError
 from vicw_shared.progress import from_threads
-from vicw_shared.wire.base import Message, RawText, StrictBool, StrictInt
+from vicw_shared.wire.base import Message, RawText, StrictBool, StrictInt, example
 from vicw_sleep.mirror.page_writer import MirrorResult
 from vicw_sleep.mirror.service import Mirror
 from vicw_sleep.mirror.visibility import MirrorVisibility
@@ -18,6 +18,8 @@ from vicw_sleep.mirror.visibility import MirrorVisibility
 
 class MirrorRequest(Message):
     """A mirror. What is not given is as in the settings of the memory (``VICW_MIRROR_…``)."""
+
+    model_config = example({"path": "/srv/mirrors/novel", "viewer": "*"})
 
     path: RawText | None = Field(None, description="Its folder, on the machine of the memory")
     viewer: RawText | None = Field(None, description="A person's name, or * for everything")
@@ -27,6 +29,8 @@ class MirrorRequest(Message):
 class MirrorWritten(Message):
     """``built`` false: it was up to date. ``edited`` pages were set aside."""
 
+    model_config = example({"built": True, "items": 4, "pages": 7, "edited": []})
+
     built: StrictBool
     items: StrictInt
     pages: StrictInt
@@ -35,6 +39,8 @@ class MirrorWritten(Message):
 
 class MirrorState(Message):
     """``rebuild_reason``: why the next run rebuilds the mirror; empty: it is up to date."""
+
+    model_config = example({"items": 4, "pages": 7, "edited": 0, "rebuild_reason": ""})
 
     items: StrictInt
     pages: StrictInt

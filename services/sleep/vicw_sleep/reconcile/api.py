@@ -9,7 +9,7 @@ from vicw_runtime.upkeep.drift import of_stored, record_drift
 from vicw_shared.clock import now
 from vicw_shared.errors import UnavailableError
 from vicw_shared.model import Label
-from vicw_shared.wire.base import Message, StrictBool, StrictInt
+from vicw_shared.wire.base import Message, StrictBool, StrictInt, example
 from vicw_sleep.reconcile.discrepancies import PAGE
 from vicw_sleep.reconcile.model import ReconcileBookmark
 from vicw_sleep.reconcile.service import reconcile
@@ -17,6 +17,8 @@ from vicw_sleep.reconcile.service import reconcile
 
 class ReconcileRequest(Message):
     """Compare the vector store with the graph, and repair the vector store."""
+
+    model_config = example({"dry_run": True})
 
     dry_run: StrictBool = Field(False, description="Only count what would be repaired")
 
@@ -26,6 +28,8 @@ class ReconcileResult(Message):
 
     Without ``vectors`` there is nothing to compare.
     """
+
+    model_config = example({"vectors": True, "missing": 0, "stale": 1, "orphaned": 0})
 
     vectors: StrictBool
     missing: StrictInt = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from vicw_runtime.operations import NoItem, Opening, Operation, Report
-from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt
+from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt, example
 from vicw_sleep.reindex.port import ReindexStores
 
 
@@ -14,6 +14,8 @@ class ReindexRequest(Message):
 
     A server finishes the change even if the connection ends.
     """
+
+    model_config = example({"model": "minilm"})
 
     model: Id | None = Field(None, description="A registered model, a path of one, or a name that a server has")
 
@@ -24,6 +26,8 @@ class ReindexResult(Message):
     ``before`` is the model that was in use before, null if the model has not changed, or there was none.
     """
 
+    model_config = example({"model": "minilm", "before": None, "embedded": 4, "passages": 4})
+
     model: str
     before: str | None
     embedded: StrictInt
@@ -33,12 +37,18 @@ class ReindexResult(Message):
 class ReindexStatusRequest(Message):
     """Ask for the indexes of a store."""
 
+    model_config = example({})
+
 
 class ReindexStatus(Message):
     """A server's current or last run: ``done`` of ``total`` passages are through ``phase``.
 
     ``lines`` describe in sentences the index in use and the progress of a change.
     """
+
+    model_config = example(
+        {"running": False, "phase": "", "done": 4, "total": 4, "error": None, "lines": ["minilm is in use"]}
+    )
 
     running: StrictBool
     phase: str
@@ -51,9 +61,13 @@ class ReindexStatus(Message):
 class DropOldRequest(Message):
     """Remove the indexes that are not in use."""
 
+    model_config = example({})
+
 
 class DroppedIndexes(Message):
     """The models whose indexes were removed."""
+
+    model_config = example({"models": []})
 
     models: tuple[str, ...]
 

@@ -10,13 +10,16 @@ from pydantic import Field
 from vicw_runtime.operations import Memory, Operation, Report
 from vicw_shared.clock import now
 from vicw_shared.model import Node
-from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt
+from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt, example
+from vicw_shared.wire.examples import story
 from vicw_sleep.resolve.job import resolver_of, rules_of
 from vicw_sleep.resolve.merge_decision import DecidedPair
 
 
 class ResolveRequest(Message):
     """Merge entities that are stored under two names."""
+
+    model_config = example({"tenant": "default", "dry_run": True, "threshold": 0.9})
 
     tenant: Id | None = Field(None, description="Only this tenant; null: all")
     dry_run: StrictBool = Field(False, description="Only report what would be merged, and what would not")
@@ -38,6 +41,16 @@ class NamedEntity(Message):
 class JudgedPair(Message):
     """Two entities of a context, and what became of them."""
 
+    model_config = example(
+        {
+            "outcome": "merged",
+            "context": story.NOVEL,
+            "first": {"uid": story.RAVEN, "name": "The Raven"},
+            "second": {"uid": "6a1f0d7c-3b52-5e8d-9c40-2d7e1b9a5f63", "name": "the raven"},
+            "reason": "the same name",
+        }
+    )
+
     outcome: str
     context: str
     first: NamedEntity
@@ -47,6 +60,8 @@ class JudgedPair(Message):
 
 class ResolveResult(Message):
     """Of ``pairs`` of ``names``, ``merged`` were merged; ``split`` earlier merges were undone."""
+
+    model_config = example({"names": 9, "pairs": 1, "merged": 1, "split": 0})
 
     names: StrictInt
     pairs: StrictInt

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Annotated
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Path, Request, Response
 
 from vicw_ingest.erasure.requests.service import erase
 from vicw_ingest.pipeline import IngestPorts
 from vicw_runtime.http import Gate, caller_of, refusals, tenant_of
 from vicw_shared.model.keys import Right
+from vicw_shared.wire.examples import story
 from vicw_shared.wire.forget import EraseRequest, Erasure
 
 
@@ -29,7 +31,7 @@ def add_erasure_routes(router: APIRouter, ports: Callable[[], IngestPorts], gate
         response.status_code = 202 if done.status == "running" else 200
         return done
 
-    async def get_erasure(erasure: str, http: Request) -> Erasure:
+    async def get_erasure(erasure: Annotated[str, Path(examples=[story.ERASURE])], http: Request) -> Erasure:
         return await ports().erasures.status(tenant_of(http), erasure)
 
     router.add_api_route(
