@@ -24,6 +24,7 @@ from vicw_client.errors import (
     VicwClientError,
 )
 from vicw_client.window import AsyncWindow, FailedTurn, Turn, Window, WindowOptions, estimate_tokens
+from vicw_shared.wire.filters import Filter
 
 __all__ = [
     "AddressError",
@@ -32,6 +33,7 @@ __all__ = [
     "BadRequestError",
     "ConflictError",
     "FailedTurn",
+    "Filter",
     "JobFailedError",
     "JobTimeoutError",
     "NotFoundError",

@@ -14,7 +14,7 @@ import httpx
 from vicw_client import _connection, _imports, _protocol
 from vicw_client._connection import trace_headers
 from vicw_client._events import Feed, watch_async
-from vicw_client._exchange import PauseSeconds, Reply, Retry, Send, Steps
+from vicw_client._exchange import FilterLike, PauseSeconds, Reply, Retry, Send, Steps, filtered
 from vicw_client._graph import GraphClient
 from vicw_client._protocol import Readiness
 from vicw_client.window.async_window import AsyncWindow
@@ -79,9 +79,16 @@ class AsyncVicwClient:
         """Store items; see `VicwClient.ingest`."""
         return await self._run(_protocol.ingest(request, fields, idempotency_key, self._retry))
 
-    async def retract(self, request: RetractRequest | None = None, /, **fields: Any) -> RetractResponse:
+    async def retract(
+        self,
+        request: RetractRequest | None = None,
+        /,
+        *,
+        filter: FilterLike | None = None,  # noqa: A002
+        **fields: Any,
+    ) -> RetractResponse:
         """Take items back; see `VicwClient.retract`."""
-        return await self._run(_protocol.retract(request, fields, self._retry))
+        return await self._run(_protocol.retract(request, filtered(fields, filter), self._retry))
 
     async def supersede(self, request: SupersedeRequest | None = None, /, **fields: Any) -> SupersedeResponse:
         """State that an item replaces another; see `VicwClient.supersede`."""
@@ -101,9 +108,16 @@ class AsyncVicwClient:
         query = {"context": context, "id": id}
         return await self._run(_protocol.patch(uid, query, fields, if_match, self._retry))
 
-    async def forget(self, request: EraseRequest | None = None, /, **fields: Any) -> Erasure:
+    async def forget(
+        self,
+        request: EraseRequest | None = None,
+        /,
+        *,
+        filter: FilterLike | None = None,  # noqa: A002
+        **fields: Any,
+    ) -> Erasure:
         """Erase for good; see `VicwClient.forget`."""
-        return await self._run(_protocol.forget(request, fields, self._retry))
+        return await self._run(_protocol.forget(request, filtered(fields, filter), self._retry))
 
     async def erasure(self, uid: str) -> Erasure:
         """Return the progress and the proof of an erasure, by its uid."""
@@ -113,13 +127,20 @@ class AsyncVicwClient:
         """Return a page of the record of changes; see `VicwClient.audit`."""
         return await self._run(_protocol.audit({"after": after, "limit": limit}, self._retry))
 
-    async def retrieve(self, request: RetrieveRequest | None = None, /, **fields: Any) -> RetrieveResponse:
+    async def retrieve(
+        self,
+        request: RetrieveRequest | None = None,
+        /,
+        *,
+        filter: FilterLike | None = None,  # noqa: A002
+        **fields: Any,
+    ) -> RetrieveResponse:
         """Ask a question; see `VicwClient.retrieve`."""
-        return await self._run(_protocol.retrieve(request, fields, self._retry, self._retrieve_base))
+        return await self._run(_protocol.retrieve(request, filtered(fields, filter), self._retry, self._retrieve_base))
 
-    async def items(self, **fields: Any) -> ItemPage:
+    async def items(self, *, filter: FilterLike | None = None, **fields: Any) -> ItemPage:  # noqa: A002
         """Return a page of items; see `VicwClient.items`."""
-        return await self._run(_protocol.items(fields, self._retry, self._retrieve_base))
+        return await self._run(_protocol.items(filtered(fields, filter), self._retry, self._retrieve_base))
 
     async def item(self, uid: str | None = None, /, **fields: Any) -> ItemDetails:
         """Return an item whole; see `VicwClient.item`."""

@@ -109,6 +109,15 @@ def _is_temporary(failure: VicwClientError) -> bool:
     return isinstance(failure, ServerUnreachableError) and not isinstance(failure, TimedOutError)
 
 
+type FilterLike = Filter | Mapping[str, Any]
+"""A filter, or its fields as a dict."""
+
+
+def filtered(fields: dict[str, Any], chosen: FilterLike | None) -> dict[str, Any]:
+    """Return the fields of a request with its filter among them, if there is one."""
+    return fields if chosen is None else {**fields, "filter": chosen}
+
+
 class _Filtered(BaseModel):
     filter: Filter
 

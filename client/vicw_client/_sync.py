@@ -13,7 +13,7 @@ import httpx
 from vicw_client import _connection, _imports, _protocol
 from vicw_client._connection import trace_headers
 from vicw_client._events import Feed, watch
-from vicw_client._exchange import PauseSeconds, Reply, Retry, Send, Steps
+from vicw_client._exchange import FilterLike, PauseSeconds, Reply, Retry, Send, Steps, filtered
 from vicw_client._graph import GraphClient
 from vicw_client._protocol import Readiness
 from vicw_client.window.core import WindowCore
@@ -86,13 +86,20 @@ class VicwClient:
         """
         return self._run(_protocol.ingest(request, fields, idempotency_key, self._retry))
 
-    def retract(self, request: RetractRequest | None = None, /, **fields: Any) -> RetractResponse:
+    def retract(
+        self,
+        request: RetractRequest | None = None,
+        /,
+        *,
+        filter: FilterLike | None = None,  # noqa: A002
+        **fields: Any,
+    ) -> RetractResponse:
         """Retract items: a ``RetractRequest``, or its fields as keywords.
 
         What only they support is retracted, too. Each id's ``status`` is ``retracted``, ``already`` (before this call)
         or ``unknown``. Time travel still finds them: see ``ended_at``.
         """
-        return self._run(_protocol.retract(request, fields, self._retry))
+        return self._run(_protocol.retract(request, filtered(fields, filter), self._retry))
 
     def supersede(self, request: SupersedeRequest | None = None, /, **fields: Any) -> SupersedeResponse:
         """State that an item replaces another: a ``SupersedeRequest``, or its fields as keywords.
@@ -121,13 +128,20 @@ class VicwClient:
         query = {"context": context, "id": id}
         return self._run(_protocol.patch(uid, query, fields, if_match, self._retry))
 
-    def forget(self, request: EraseRequest | None = None, /, **fields: Any) -> Erasure:
+    def forget(
+        self,
+        request: EraseRequest | None = None,
+        /,
+        *,
+        filter: FilterLike | None = None,  # noqa: A002
+        **fields: Any,
+    ) -> Erasure:
         """Erase for good: an ``EraseRequest``, or its fields as keywords. Needs a key with the right ``erase``.
 
         The answer is ``done`` with its proof, or ``running``: then ask `erasure` for it. Raises NotFoundError if
         nothing is called so, ConflictError if several things are.
         """
-        return self._run(_protocol.forget(request, fields, self._retry))
+        return self._run(_protocol.forget(request, filtered(fields, filter), self._retry))
 
     def erasure(self, uid: str) -> Erasure:
         """Return the progress and the proof of an erasure, by its uid."""
@@ -137,16 +151,23 @@ class VicwClient:
         """Return a page of who changed and erased how much, the latest first. Needs a key with the right ``audit``."""
         return self._run(_protocol.audit({"after": after, "limit": limit}, self._retry))
 
-    def retrieve(self, request: RetrieveRequest | None = None, /, **fields: Any) -> RetrieveResponse:
+    def retrieve(
+        self,
+        request: RetrieveRequest | None = None,
+        /,
+        *,
+        filter: FilterLike | None = None,  # noqa: A002
+        **fields: Any,
+    ) -> RetrieveResponse:
         """Ask a question: a ``RetrieveRequest``, or its fields as keywords."""
-        return self._run(_protocol.retrieve(request, fields, self._retry, self._retrieve_base))
+        return self._run(_protocol.retrieve(request, filtered(fields, filter), self._retry, self._retrieve_base))
 
-    def items(self, **fields: Any) -> ItemPage:
+    def items(self, *, filter: FilterLike | None = None, **fields: Any) -> ItemPage:  # noqa: A002
         """Return a page of items: ``ItemsQuery`` as keywords; ``next`` is the ``cursor`` of the next page.
 
         ``filter`` is a ``Filter`` or its fields as a dict, such as ``{"metadata.house": {"gte": 3}}``.
         """
-        return self._run(_protocol.items(fields, self._retry, self._retrieve_base))
+        return self._run(_protocol.items(filtered(fields, filter), self._retry, self._retrieve_base))
 
     def item(self, uid: str | None = None, /, **fields: Any) -> ItemDetails:
         """Return an item whole, by its ``uid``, or by ``context`` and ``id``; ``viewer`` and so on as fields.

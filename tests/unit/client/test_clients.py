@@ -10,8 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from vicw_client import AsyncVicwClient, VicwClient
-from vicw_client.errors import VicwClientError
+from vicw_client import AsyncVicwClient, Filter, VicwClient
+from vicw_client.errors import BadRequestError, VicwClientError
 
 
 def test_sync_and_async_clients_offer_the_same_methods() -> None:
@@ -24,6 +24,23 @@ def test_sync_and_async_clients_offer_the_same_methods() -> None:
 
     assert offer(VicwClient) == offer(AsyncVicwClient)
     assert inspect.signature(VicwClient).parameters.keys() == inspect.signature(AsyncVicwClient).parameters.keys()
+
+
+@pytest.mark.parametrize("method", ["items", "retrieve", "retract", "forget"])
+def test_the_methods_that_take_a_filter_are_typed_with_it(method: str) -> None:
+    for client in (VicwClient, AsyncVicwClient):
+        signature = inspect.signature(getattr(client, method))
+        assert signature.parameters["filter"].annotation == "FilterLike | None"
+
+
+def test_what_is_no_filter_is_refused_by_the_type_checker_and_before_it_is_sent() -> None:
+    with VicwClient("http://nobody.invalid", transport=httpx.MockTransport(lambda _: httpx.Response(500))) as client:
+        with pytest.raises(BadRequestError, match="filter"):
+            client.items(filter="amulet")  # type: ignore[arg-type]
+        with pytest.raises(BadRequestError, match="filter"):
+            client.retract(filter=3)  # type: ignore[arg-type]
+        with pytest.raises(VicwClientError, match="500"):
+            client.items(filter=Filter.model_validate({"tags": "amulet"}))
 
 
 def test_the_address_comes_from_argument_variable_or_default(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,7 +106,7 @@ async def test_the_docs_page_loads_no_external_assets(http: httpx.AsyncClient) -
 
 async def test_openapi_examples_are_accepted_and_retrieve_finds_the_ingested_one(http: httpx.AsyncClient) -> None:
     document = await schemas(http)
-    (told,), (asked,) = document["IngestRequest"]["examples"], document["RetrieveRequest"]["examples"]
+    (told, _), (asked,) = document["IngestRequest"]["examples"], document["RetrieveRequest"]["examples"]
     assert IngestRequest.model_validate(told).items[0].extraction
     assert RetrieveRequest.model_validate(asked).viewer
     assert (await http.post("/ingest", json=told)).status_code == 201

@@ -65,7 +65,7 @@ def retrieve(
     url: UrlOption = None,
 ) -> None:
     """Retrieve evidence for a question."""
-    question = {
+    question: dict[str, Any] = {
         "query": query,
         "context": context,
         "domain": domain,

@@ -43,7 +43,7 @@ class ClientStore:
         """Yield the live items of a flow."""
         cursor: str | None = None
         while True:
-            page = self._client.items(context=context, flow=flow, limit=_PAGE, **({"cursor": cursor} if cursor else {}))
+            page = self._client.items(context=context, flow=flow, limit=_PAGE, cursor=cursor)
             yield from (FlowItem(one.id, one.name, one.source) for one in page.items)
             if (cursor := page.next) is None:
                 return
