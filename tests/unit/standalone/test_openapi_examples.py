@@ -171,6 +171,16 @@ def test_no_example_has_an_unknown_field_or_is_of_another_message(document: Json
     assert wrong == []
 
 
+async def test_the_example_of_a_stream_is_the_example_of_an_event(http: httpx.AsyncClient) -> None:
+    document = (await http.get("/openapi.json")).json()
+    operation = next(one for one in operations_of(document) if one.place == "GET /events")
+    ((_, media),) = operation.answers
+    lines = dict(line.split(": ", 1) for line in media["example"].splitlines() if line)
+    event = json.loads(lines["data"])
+    assert (lines["id"], lines["event"]) == (event["id"], event["kind"])
+    assert [event] == document["components"]["schemas"]["Event"]["examples"]
+
+
 @pytest.fixture
 async def http(memory: Memory) -> AsyncIterator[httpx.AsyncClient]:
     transport = httpx.ASGITransport(create_standalone_app(memory.standalone))
