@@ -45,8 +45,8 @@ class Heading:
 class Outline:
     """The outline of a page. ``summary`` is its first paragraph.
 
-    ``blocks`` are the ids of blocks (``^id`` at the end of one, or ``id:: UUID`` in it), each with the anchor of the heading that it is under,
-    which is empty before the first.
+    ``blocks`` are the ids of blocks (``^id`` at the end of one, or ``id:: UUID`` in it), each with the anchor of the
+    heading that it is under, which is empty before the first.
     """
 
     headings: tuple[Heading, ...] = ()

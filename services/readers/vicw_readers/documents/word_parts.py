@@ -15,7 +15,7 @@ from vicw_readers.documents.xml_tree import parse_xml
 _STORIES = re.compile(r"word/(?:document|footnotes|endnotes|comments)\d*\.xml")
 _STYLES = "word/styles.xml"
 _UNNAMED = re.compile(rb"<w:style(?:(?![^>]*\sw:type=)|(?![^>]*\sw:styleId=))[\s>]")
-"""A style that does not say of what it is (of paragraphs), or has no id (nothing can have it): mammoth takes neither."""
+"""A style that does not say what it is for (paragraphs), or has no id (nothing can have it): mammoth takes neither."""
 _EDGES = re.compile(r"word/(?:header|footer)\d*\.xml")
 _LEFT_OUT = re.compile(rb"txbxContent|fldSimple|oMath|<w:(?:dir|bdo|ruby|cr)\b|<v:(?:oval|line|polyline|curve|arc)\b")
 _WRAPPERS = {"fldSimple", "dir", "bdo", "ruby", "rubyBase", "oMathPara"}

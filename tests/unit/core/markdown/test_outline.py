@@ -105,7 +105,8 @@ def test_includes_of_mkdocs_and_pages_of_docusaurus_are_links() -> None:
     text = (
         "import Part from './_part.mdx';\nimport Tabs from '@theme/Tabs';\n\n"
         "{% include 'a.md' %} {% include-markdown \"../b.md#x\" %} {! c.md !}\n\n"
-        "[d](@site/docs/d.md) <Link to='./e.md'>e</Link> <a class=\"x\" href=\"f.md#g\">f</a> <a href='mailto:x@y.z'>m</a>\n\n"
+        '[d](@site/docs/d.md) <Link to=\'./e.md\'>e</Link> <a class="x" href="f.md#g">f</a> '
+        "<a href='mailto:x@y.z'>m</a>\n\n"
         "<div>\n<a href='h.md'>h</a>\n</div>\n\n`{! i.md !}` <span to='j.md'>j</span>\n"
     )
     assert links_of(text) == [
