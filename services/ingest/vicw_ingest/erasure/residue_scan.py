@@ -9,10 +9,11 @@ explains the other places, too, and for all the others only while something is n
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
 from itertools import batched
+from typing import Any
 
 from vicw_core.consolidation.ledger import LedgerEntry, entries_of
 from vicw_ingest.erasure.fingerprints import (
@@ -80,7 +81,7 @@ async def scan_store(graph: Store, vectors: Sequence[VectorStore], residue: Resi
     """Search all nodes, edges, receipts and steps of a graph, and the payloads of vector stores."""
     await _scan_nodes(graph, residue)
     async for edges in scan_pages(graph, Edges(), limit=_PAGE):
-        texts = [(f"edge {edge.id}", _stored_text(asdict(edge))) for edge, _, _ in edges]
+        texts = [(f"edge {edge.id}", _stored_text(edge)) for edge, _, _ in edges]
         await asyncio.to_thread(residue.scan_all, texts)
     await _scan_records(graph, residue)
     for store in vectors:
@@ -106,7 +107,7 @@ async def _scan_nodes(graph: Store, residue: Residue) -> None:
 
 
 def _scan_page(page: Sequence[Node], residue: Residue) -> None:
-    places = [(f"{node.label} {node.uid}", _stored_text(asdict(node))) for node in page]
+    places = [(f"{node.label} {node.uid}", _stored_text(node)) for node in page]
     nodes = list(_with_ledgers(page))
     places += [(f"ledger of {of.label} {of.uid}", ledger) for of in page for ledger in _ledger_texts(of)]
     if residue.scan_all(places):
@@ -125,7 +126,7 @@ def _with_ledgers(page: Sequence[Node]) -> Iterator[tuple[str, Node]]:
 
 def _ledger_texts(node: Node) -> Iterator[bytes]:
     for entry in _entries(node):
-        yield _SEPARATOR.join([_stored_text(asdict(entry.item)), *(_stored_text(asdict(edge)) for edge in entry.edges)])
+        yield _SEPARATOR.join([_stored_text(entry.item), *(_stored_text(edge) for edge in entry.edges)])
 
 
 def _entries(node: Node) -> Iterable[LedgerEntry]:
@@ -158,7 +159,7 @@ async def _scan_records(graph: Store, residue: Residue) -> None:
                 after = page[-1]
                 residue.scan_all([(f"receipt {one.key}", _stored_text(one.body)) for one in page])
     async for steps in scan_pages(graph, Steps(with_feedback=True)):
-        residue.scan_all([(f"step {step.id}", _stored_text(asdict(step))) for step in steps])
+        residue.scan_all([(f"step {step.id}", _stored_text(step)) for step in steps])
 
 
 async def rescan_points(vectors: Sequence[VectorStore], residue: Residue) -> None:
@@ -188,9 +189,9 @@ def _words(node: Node) -> list[str]:
 
     The words of a full text depend on the language of the text that they are of, so each is spelled by itself, too.
     """
-    fields = {name: value for name, value in asdict(node).items() if name not in _INTERNAL_FIELDS}
+    own = [getattr(node, name) for name in _names_of(Node) if name not in _INTERNAL_FIELDS]
     metadata = {name: value for name, value in node.metadata.items() if name != LEDGER}
-    texts = list(_strings([*fields.values(), metadata]))
+    texts = list(_strings([*own, metadata]))
     return ["\n".join(texts), *dict.fromkeys(text for text in texts if len(text) >= MIN_BYTES // 4)]
 
 
@@ -200,18 +201,26 @@ def _stored_text(value: object) -> bytes:
 
 
 def _strings(value: object) -> Iterable[str]:
-    match value:
-        case str():
-            yield value
-        case Mapping():
-            for name, member in value.items():
-                yield str(name)
-                yield from _strings(member)
-        case list() | tuple():
-            for member in value:
-                yield from _strings(member)
-        case _ if value is not None:
-            yield json.dumps(value, default=str)
+    """Yield all strings in a value, and how all else but None is written; of a dataclass without a copy of it."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, member in value.items():
+            yield str(name)
+            yield from _strings(member)
+    elif isinstance(value, list | tuple):
+        for member in value:
+            yield from _strings(member)
+    elif is_dataclass(value):
+        for name in _names_of(type(value)):
+            yield from _strings(getattr(value, name))
+    elif value is not None:
+        yield str(value)
+
+
+@cache
+def _names_of(of: type[Any]) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(of))
 
 
 def _spelled(text: str) -> bytes:
