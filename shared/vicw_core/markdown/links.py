@@ -16,6 +16,10 @@ class LinkKind(StrEnum):
     """A name in code marks: a symbol, a path, or an unknown name."""
     IMPORT = "import"
     """A module's name, or the path of a relative import."""
+    INCLUDE = "include"
+    """The path of a page that is shown inside this one: from its folder, or from the top."""
+    BLOCK = "block"
+    """The id of a block of any page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,4 +35,8 @@ class PageLink:
     def display(self) -> str:
         """The link in readable form."""
         whole = f"{self.target}#{self.heading}" if self.heading is not None else self.target
-        return f"[[{whole}]]" if self.kind is LinkKind.WIKI else whole
+        form = _FORMS.get(self.kind)
+        return form.format(whole) if form else whole
+
+
+_FORMS = {LinkKind.WIKI: "[[{}]]", LinkKind.BLOCK: "(({}))"}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from vicw_core.markdown.references import BLOCK_UUID
 from vicw_shared.text import lines_of
 
 _FENCE = re.compile(r" {0,3}(?:> ?)*(`{3,}|~{3,})")
@@ -15,6 +16,8 @@ _CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
 _TAG = re.compile(r"(?<!\]\()(?<![^\s(,;>\[*_~\"'“])#([\w/-]*[^\W\d][\w/-]*)")
 _PROPERTY = re.compile(r"[ \t>*+-]*(?P<key>[^\W\d_][\w -]{0,60})::(?:[ \t]+(?P<value>\S.*?))?\s*")
 _COMMENT = re.compile(r"%%.*?%%|<!--.*?-->", re.DOTALL)
+_OF_BLOCK = re.compile(rf"id::[ \t]+{BLOCK_UUID}\s*|collapsed::[ \t]+(?:true|false)\s*", re.IGNORECASE)
+"""What Logseq notes of a block, not its writer."""
 _NOT_NL = re.compile(r"[^\r\n]")
 
 
@@ -59,7 +62,11 @@ def inline_properties(text: str) -> dict[str, str]:
     {'state': 'open'}
     """
     found = (_PROPERTY.fullmatch(line) for _, line in prose_lines(text))
-    return {match["key"].strip().lower(): match["value"] for match in found if match and match["value"]}
+    return {
+        match["key"].strip().lower(): match["value"]
+        for match in found
+        if match and match["value"] and not _OF_BLOCK.fullmatch(match[0].lstrip(" \t>*+-"))
+    }
 
 
 def without_comments(text: str) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
 
 from vicw_core.markdown.links import LinkKind, PageLink
+from vicw_core.markdown.references import BLOCK_UUID, of_address, references_in, tags_in
 from vicw_core.text.heading_anchors import Unique, slug
 
 if TYPE_CHECKING:
@@ -18,17 +18,11 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _WIKI = re.compile(r"\[\[(?P<inner>[^\[\]\n]{1,400})\]\]")
-_URL = re.compile(r"https?://[^\s<>()\[\]\"'`]+[^\s<>()\[\]\"'`.,;:!?]", re.IGNORECASE)
-_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _CODE = re.compile(r"[\w./-]*[A-Za-z_][\w./-]*(?:\(\))?")
 _LIKE_CODE = re.compile(r"\w\(\)$|_|[a-z][A-Z]|\w\.\w|\w/\w|^[A-Z]\w*[a-z]\w*$")
 _SUMMARY_CHARS = 300
 _HEADING_ID = re.compile(r"\s*\{\s*#(?P<id>[\w:.-]+)[^{}]*\}\s*$")
-_BLOCK_ID = re.compile(r"(?:^|\s)\^(?P<id>[\w-]+)\s*$", re.MULTILINE)
-_INCLUDE = re.compile(
-    r"""\{\{[<%]\s*(?:rel)?(?:ref|include)\s+["']?(?P<hugo>[^"'\s}]+)|--8<--\s+["'](?P<mkdocs>[^"']+)"""
-)
-"""References of Hugo, and snippets of MkDocs."""
+_BLOCK_ID = re.compile(rf"(?:^|\s)\^(?P<id>[\w-]+)\s*$|^\s*id::\s+(?P<uuid>{BLOCK_UUID})\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +45,8 @@ class Heading:
 class Outline:
     """The outline of a page. ``summary`` is its first paragraph.
 
-    ``blocks`` are the ids of blocks (``^id`` at the end of one), each with the anchor of the heading that it is under,
-    which is empty before the first.
+    ``blocks`` are the ids of blocks (``^id`` at the end of one, or ``id:: UUID`` in it), each with the anchor of the
+    heading that it is under, which is empty before the first.
     """
 
     headings: tuple[Heading, ...] = ()
@@ -85,10 +79,11 @@ def outline(text: str) -> Outline:
                 headings.append(Heading(plain_text, level, anchor, starts[line], line, written, token.level > 1))
             elif summary is None and not level and plain_text:
                 summary = plain_text[:_SUMMARY_CHARS]
-            blocks |= {
-                block["id"]: headings[-1].anchor if headings else "" for block in _BLOCK_ID.finditer(token.content)
-            }
+            under = headings[-1].anchor if headings else ""
+            blocks |= {found["id"] or found["uuid"].lower(): under for found in _BLOCK_ID.finditer(token.content)}
             links += _links(token, token.map[0] + 1)
+        elif token.type == "html_block" and token.map is not None:
+            links += tags_in(token.content, token.map[0] + 1)
     return Outline(tuple(headings), tuple(blocks.items()), tuple(dict.fromkeys(links)), summary)
 
 
@@ -136,13 +131,14 @@ def _links(token: Token, line: int) -> Iterator[PageLink]:
             yield _wiki_link(child.content, line)
         elif child.type == "link_open":
             inside = True
-            if link := _link(str(child.attrs.get("href", "")), line):
+            if link := of_address(str(child.attrs.get("href", "")), line):
                 yield link
         elif child.type == "link_close":
             inside = False
         elif child.type == "text" and not inside:
-            yield from (PageLink(LinkKind.URL, match[0], line) for match in _URL.finditer(child.content))
-            yield from (_included(match, line) for match in _INCLUDE.finditer(child.content))
+            yield from references_in(child.content, line)
+        elif child.type == "html_inline":
+            yield from tags_in(child.content, line)
         elif child.type == "code_inline" and _CODE.fullmatch(child.content) and _LIKE_CODE.search(child.content):
             yield PageLink(LinkKind.CODE, child.content.removesuffix("()"), line)
 
@@ -150,19 +146,3 @@ def _links(token: Token, line: int) -> Iterator[PageLink]:
 def _wiki_link(inner: str, line: int) -> PageLink:
     target, _, heading = inner.partition("|")[0].partition("#")
     return PageLink(LinkKind.WIKI, target.strip(), line, heading.rpartition("#")[2].strip() or None)
-
-
-def _included(match: re.Match[str], line: int) -> PageLink:
-    path, _, heading = (match["hugo"] or match["mkdocs"]).partition("#")
-    # Hugo looks a name without a path up in the whole site.
-    kind = LinkKind.WIKI if match["hugo"] and "/" not in path else LinkKind.PATH
-    return PageLink(kind, path, line, heading or None)
-
-
-def _link(href: str, line: int) -> PageLink | None:
-    if href.lower().startswith(("http://", "https://")):
-        return PageLink(LinkKind.URL, href, line)
-    if _SCHEME.match(href) or href.startswith("//") or not href:
-        return None
-    path, _, heading = href.partition("#")
-    return PageLink(LinkKind.PATH, unquote(path.partition("?")[0]), line, unquote(heading) or None)

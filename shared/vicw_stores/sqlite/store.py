@@ -156,9 +156,11 @@ class SqliteGraphStore(SqliteScans):
                 texts.update((packed[uid], text) for uid, text in rows)
             return texts
 
-        return await self._database.read(work)
+        return await self._database.read(work) if uids else {}
 
     async def owners(self, tenant: str, chunk_uids: Sequence[str]) -> dict[str, ItemRef]:
+        if not chunk_uids:
+            return {}
         return await self._database.read(lambda c: read_owners(c, tenant, chunk_uids))
 
     async def expand(

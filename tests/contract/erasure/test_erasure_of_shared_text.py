@@ -12,6 +12,9 @@ from contract.sleep.test_consolidation import tell, thread, turn
 from contract.sleep.test_consolidation_job import run
 from support.stores.model_claims import Claim, add_claim
 from support.stores.pairs import START, Side
+from vicw_core.index.full_text import text_words
+from vicw_ingest.erasure.fingerprints import Fingerprints, new_key
+from vicw_ingest.erasure.residue_scan import Residue, explain, scan_store
 from vicw_ingest.erasure.selection import choose_context, choose_items
 from vicw_shared.model import Node
 from vicw_shared.model.names import ATTRIBUTE
@@ -111,3 +114,18 @@ async def test_code_shared_with_another_context_is_no_residue(side: Side) -> Non
         await ingest(side, {"context": context, "domain": "coding", "items": [item]}, "t", None)
     await erase(side, await choose_context(side.graph, "t", "d"))
     assert "Lighthouse.switch_lamp" in [node.name for node in (await side.nodes()).values()]
+
+
+async def test_words_that_others_wrote_in_another_case_explain_what_files_hold(side: Side) -> None:
+    await tell(side, [turn(0, "THE OLD BRIDGE AT THE MILL WAS CLOSED")])
+    said, gone = "the old bridge at the mill was closed", "nobody else has seen the kingfisher"
+    prints = Fingerprints(new_key())
+    prints.add_text(said)
+    prints.add_text(gone)
+    residue = Residue.of(prints)
+    await scan_store(side.graph, [], residue)
+    residue.scan("words of a file", text_words(said).encode())
+    residue.scan("another file", text_words(gone).encode())
+    assert residue.residual_places() == ["another file", "words of a file"]
+    await explain(side.graph, residue)
+    assert residue.residual_places() == ["another file"]

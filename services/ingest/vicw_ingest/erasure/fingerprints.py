@@ -30,6 +30,8 @@ _MAX_WINDOWS = 16
 _STRIDE = 16
 _MASK = 2**64 - 1
 _WIDTHS = (8, 16, WINDOW)
+_FILTER_BITS = 20
+_FILTER_SHIFT = np.uint64(64 - _FILTER_BITS)
 
 type Mark = tuple[int, int, int]
 """Hashes of a short text's first and last window, and its length; or the hash of a window of 32 bytes, then 0, 0."""
@@ -112,7 +114,7 @@ class FingerprintFinder:
         self._marks: dict[int, dict[int, list[Mark]]] = {}
         for mark in fingerprints.marks:
             self._marks.setdefault(_width(mark[2] or WINDOW), {}).setdefault(mark[0], []).append(mark)
-        self._filters = {width: _filter(hashes) for width, hashes in self._marks.items()}
+        self._filters = {width: _Filter(hashes) for width, hashes in self._marks.items()}
 
     def find(self, data: bytes) -> set[Mark]:
         """Return the marks found in a block of bytes."""
@@ -127,8 +129,8 @@ class FingerprintFinder:
 
     def _find_width(self, width: int, hashes: _Hashes) -> set[Mark]:
         marks, matches = self._marks[width], set[Mark]()
-        for place in np.flatnonzero(self._filters[width][hashes >> np.uint64(48)]):
-            for mark in marks.get(int(hashes[place]), ()):
+        for place in self._filters[width].places(hashes):
+            for mark in marks[int(hashes[place])]:
                 last = int(place) + mark[2] - width
                 if not mark[2] or (last < len(hashes) and int(hashes[last]) == mark[1]):
                     matches.add(mark)
@@ -139,11 +141,22 @@ def _width(length: int) -> int:
     return max(width for width in _WIDTHS if width <= length)
 
 
-def _filter(hashes: Iterable[int]) -> NDArray[np.bool_]:
-    """Return a filter by the first 16 bits of a hash: True if the hash needs a full look-up."""
-    filter_ = np.zeros(2**16, np.bool_)
-    filter_[[value >> 48 for value in hashes]] = True
-    return filter_
+class _Filter:
+    """Finds some hashes among many: by their first bits, and those that pass in a sorted list.
+
+    A thousand erased texts have some ten thousand windows: of 16 bits as many would leave none out.
+    """
+
+    def __init__(self, hashes: Iterable[int]) -> None:
+        self._sorted = np.array(sorted(hashes), np.uint64)
+        self._first_bits = np.zeros(2**_FILTER_BITS, np.bool_)
+        self._first_bits[self._sorted >> _FILTER_SHIFT] = True
+
+    def places(self, hashes: _Hashes) -> NDArray[np.intp]:
+        """Return where the hashes are that are wanted."""
+        passed = np.flatnonzero(self._first_bits[hashes >> _FILTER_SHIFT])
+        nearest = np.searchsorted(self._sorted, hashes[passed]).clip(max=len(self._sorted) - 1)
+        return passed[self._sorted[nearest] == hashes[passed]]
 
 
 def _hashes(block: NDArray[np.uint8], key: int) -> Iterator[tuple[int, _Hashes]]:

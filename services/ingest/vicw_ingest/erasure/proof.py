@@ -50,24 +50,28 @@ type Search = Callable[[Residue], Awaitable[int]]
 """Searches the stores and their files; returns the number of bytes of files read."""
 
 
-async def prove(fingerprints: Fingerprints, search: Search, folders: list[Path], data_dir: Path | None) -> ErasureProof:
+type Explain = Callable[[Residue], Awaitable[None]]
+"""Looks for what remaining data says itself of what was found."""
+
+
+async def prove(
+    fingerprints: Fingerprints, search: Search, explain: Explain, folders: list[Path], data_dir: Path | None
+) -> ErasureProof:
     """Search the stores, then each copy in these folders; a missing folder has none."""
     residue = Residue.of(fingerprints)
     proof = ErasureProof(read=await search(residue), empty=not fingerprints.marks)
     proof.places = residue.residual_places()
-    await asyncio.to_thread(_search_copies, proof, residue, folders, data_dir)
-    return proof
-
-
-def _search_copies(proof: ErasureProof, residue: Residue, folders: list[Path], data_dir: Path | None) -> None:
     proof.missing = [folder for folder in folders if not folder.exists()]
-    copies = copies_in([folder for folder in folders if folder not in proof.missing], data_dir)
+    there = [folder for folder in folders if folder not in proof.missing]
+    copies = await asyncio.to_thread(copies_in, there, data_dir)
+    in_copies = Residue(residue.finder, live=residue.live)
     for copy in copies:
-        residue_of_copy = Residue(residue.finder, live=residue.live)
         try:
-            search_copy(copy, residue_of_copy)
+            await asyncio.to_thread(search_copy, copy, in_copies)
         except UnreadableCopyError as error:
             proof.unreadable.append(str(error))
-        if residue_of_copy.residual_places():
-            proof.copies.append(copy)
+    await explain(in_copies)
+    found = in_copies.residual_places()
+    proof.copies = [copy for copy in copies if str(copy) in found]
     proof.searched = len(copies) if folders else None
+    return proof

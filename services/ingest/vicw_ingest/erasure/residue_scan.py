@@ -1,18 +1,21 @@
 """Find residues of erased data: read a whole store and search it for the fingerprints of the erased texts. Read-only.
 
 Data that was not erased may contain the same words: words of a remaining passage or item are not residues, wherever
-else they appear. The uid of an item that was ingested again is not one either.
+else they appear. The uid of an item that was ingested again is not one either. To spell all that remains in every form
+costs many times the search itself. So it is done at once for the nodes in which something was found, which mostly
+explains the other places, too, and for all the others only while something is not explained.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
 from itertools import batched
+from typing import Any
 
-from vicw_core.consolidation.ledger import entries_of
+from vicw_core.consolidation.ledger import LedgerEntry, entries_of
 from vicw_ingest.erasure.fingerprints import (
     MIN_BYTES,
     FingerprintFinder,
@@ -53,11 +56,17 @@ class Residue:
         if marks := self.finder.find(data):
             self.places.setdefault(place, set()).update(marks)
 
-    def scan_all(self, places: Sequence[tuple[str, bytes]]) -> None:
-        """Search a page of places; search them one by one only if the joined data has a match."""
-        if self.finder.find(_SEPARATOR.join(data for _, data in places)):
-            for place, data in places:
-                self.scan(place, data)
+    def scan_all(self, places: Sequence[tuple[str, bytes]]) -> bool:
+        """Search a page of places, one by one only if the joined data has a match; return whether it has."""
+        if not self.finder.find(_SEPARATOR.join(data for _, data in places)):
+            return False
+        for place, data in places:
+            self.scan(place, data)
+        return True
+
+    def keep(self, nodes: Iterable[Node]) -> None:
+        """Note the marks that these remaining nodes contain in any spelling."""
+        self.live |= self.finder.find(_SEPARATOR.join(_spelled(text) for node in nodes for text in _words(node)))
 
     def residual_places(self) -> list[str]:
         """Return the places with residues, in order."""
@@ -72,13 +81,23 @@ async def scan_store(graph: Store, vectors: Sequence[VectorStore], residue: Resi
     """Search all nodes, edges, receipts and steps of a graph, and the payloads of vector stores."""
     await _scan_nodes(graph, residue)
     async for edges in scan_pages(graph, Edges(), limit=_PAGE):
-        texts = [(f"edge {edge.id}", _stored_text(asdict(edge))) for edge, _, _ in edges]
+        texts = [(f"edge {edge.id}", _stored_text(edge)) for edge, _, _ in edges]
         await asyncio.to_thread(residue.scan_all, texts)
     await _scan_records(graph, residue)
     for store in vectors:
         await _scan_points(store, residue)
     if residue.residual_places():  # an item ingested again during the scan may be named before its node was seen
         await _scan_nodes(graph, residue)
+    await explain(graph, residue)
+
+
+async def explain(graph: Store, residue: Residue) -> None:
+    """Note what remaining nodes contain in any spelling, until no place has a residue or all of them are read."""
+    for label in Label:
+        async for page in scan_pages(graph, Nodes(label), limit=_PAGE):
+            if not residue.residual_places():
+                return
+            await asyncio.to_thread(residue.keep, [node for _, node in _with_ledgers(page) if _remains(node)])
 
 
 async def _scan_nodes(graph: Store, residue: Residue) -> None:
@@ -88,21 +107,30 @@ async def _scan_nodes(graph: Store, residue: Residue) -> None:
 
 
 def _scan_page(page: Sequence[Node], residue: Residue) -> None:
-    texts = [(f"{node.label} {node.uid}", _stored_text(asdict(node))) for node in page]
-    nodes = list(page)
-    live = [node for node in page if _has_own_words(node) and node.version > SYSTEM_VERSION]
+    places = [(f"{node.label} {node.uid}", _stored_text(node)) for node in page]
+    nodes = list(_with_ledgers(page))
+    places += [(f"ledger of {of.label} {of.uid}", ledger) for of in page for ledger in _ledger_texts(of)]
+    if residue.scan_all(places):
+        found = residue.places.keys()
+        residue.keep(node for place, node in nodes if place in found and _remains(node))
+    _find_ingested_again([node for _, node in nodes], residue)
+
+
+def _with_ledgers(page: Sequence[Node]) -> Iterator[tuple[str, Node]]:
+    """Yield each node, and the items that its ledger holds, with the place where they stand."""
     for node in page:
-        if LEDGER in node.metadata:  # it is compressed
-            for entry in entries_of([node]).values():
-                text = _SEPARATOR.join(
-                    [_stored_text(asdict(entry.item)), *(_stored_text(asdict(edge)) for edge in entry.edges)]
-                )
-                texts.append((f"ledger of {node.label} {node.uid}", text))
-                nodes.append(entry.item)
-                live += [entry.item] if entry.item.version > SYSTEM_VERSION else []
-    residue.scan_all(texts)
-    residue.live |= residue.finder.find(_SEPARATOR.join(_spelled(text) for node in live for text in _words(node)))
-    _find_ingested_again(nodes, residue)
+        yield f"{node.label} {node.uid}", node
+        for entry in _entries(node):
+            yield f"ledger of {node.label} {node.uid}", entry.item
+
+
+def _ledger_texts(node: Node) -> Iterator[bytes]:
+    for entry in _entries(node):
+        yield _SEPARATOR.join([_stored_text(entry.item), *(_stored_text(edge) for edge in entry.edges)])
+
+
+def _entries(node: Node) -> Iterable[LedgerEntry]:
+    return entries_of([node]).values() if LEDGER in node.metadata else ()  # it is compressed
 
 
 def _find_ingested_again(nodes: Sequence[Node], residue: Residue) -> None:
@@ -117,9 +145,10 @@ def _find_ingested_again(nodes: Sequence[Node], residue: Residue) -> None:
             residue.live |= residue.finder.find(_SEPARATOR.join(id_spellings(node.uid)))
 
 
-def _has_own_words(node: Node) -> bool:
-    """Return whether a node has words of its own, or one of ``_COMMON_NAMES``."""
-    return node.label is Label.CHUNK or node.content_hash is not None or node.subtype in _COMMON_NAMES
+def _remains(node: Node) -> bool:
+    """Return whether a node has words of its own, or one of ``_COMMON_NAMES``, and is none that the program made."""
+    has_words = node.label is Label.CHUNK or node.content_hash is not None or node.subtype in _COMMON_NAMES
+    return has_words and node.version > SYSTEM_VERSION
 
 
 async def _scan_records(graph: Store, residue: Residue) -> None:
@@ -130,7 +159,7 @@ async def _scan_records(graph: Store, residue: Residue) -> None:
                 after = page[-1]
                 residue.scan_all([(f"receipt {one.key}", _stored_text(one.body)) for one in page])
     async for steps in scan_pages(graph, Steps(with_feedback=True)):
-        residue.scan_all([(f"step {step.id}", _stored_text(asdict(step))) for step in steps])
+        residue.scan_all([(f"step {step.id}", _stored_text(step)) for step in steps])
 
 
 async def rescan_points(vectors: Sequence[VectorStore], residue: Residue) -> None:
@@ -160,9 +189,9 @@ def _words(node: Node) -> list[str]:
 
     The words of a full text depend on the language of the text that they are of, so each is spelled by itself, too.
     """
-    fields = {name: value for name, value in asdict(node).items() if name not in _INTERNAL_FIELDS}
+    own = [getattr(node, name) for name in _names_of(Node) if name not in _INTERNAL_FIELDS]
     metadata = {name: value for name, value in node.metadata.items() if name != LEDGER}
-    texts = list(_strings([*fields.values(), metadata]))
+    texts = list(_strings([*own, metadata]))
     return ["\n".join(texts), *dict.fromkeys(text for text in texts if len(text) >= MIN_BYTES // 4)]
 
 
@@ -172,18 +201,26 @@ def _stored_text(value: object) -> bytes:
 
 
 def _strings(value: object) -> Iterable[str]:
-    match value:
-        case str():
-            yield value
-        case Mapping():
-            for name, member in value.items():
-                yield str(name)
-                yield from _strings(member)
-        case list() | tuple():
-            for member in value:
-                yield from _strings(member)
-        case _ if value is not None:
-            yield json.dumps(value, default=str)
+    """Yield all strings in a value, and how all else but None is written; of a dataclass without a copy of it."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, member in value.items():
+            yield str(name)
+            yield from _strings(member)
+    elif isinstance(value, list | tuple):
+        for member in value:
+            yield from _strings(member)
+    elif is_dataclass(value):
+        for name in _names_of(type(value)):
+            yield from _strings(getattr(value, name))
+    elif value is not None:
+        yield str(value)
+
+
+@cache
+def _names_of(of: type[Any]) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(of))
 
 
 def _spelled(text: str) -> bytes:

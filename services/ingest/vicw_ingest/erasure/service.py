@@ -16,7 +16,7 @@ from vicw_ingest.erasure.eraser import Eraser, ErasureReport
 from vicw_ingest.erasure.files import search_files, search_store
 from vicw_ingest.erasure.proof import FinishedErasure, prove
 from vicw_ingest.erasure.record import copies_of, fingerprints_of, record_copies
-from vicw_ingest.erasure.residue_scan import Residue, rescan_points, scan_store
+from vicw_ingest.erasure.residue_scan import Residue, explain, rescan_points, scan_store
 from vicw_ingest.erasure.selection import ErasureSelection
 from vicw_shared.errors import FieldProblem, InvalidInputError, StateConflictError
 from vicw_shared.ports import EngineFiles, MirrorFiles, Store, VectorStore
@@ -107,7 +107,7 @@ class Forgetting:
         fingerprints = await fingerprints_of(self.graph.erasures, erasure)
         folders = [Path(folder) for folder in await copies_of(self.graph.erasures, [erasure])]
         data_dir = self.files.data_dir if self.files is not None else None
-        proof = await prove(fingerprints, self._search, folders, data_dir)
+        proof = await prove(fingerprints, self._search, self._explain, folders, data_dir)
         if proof.holds:
             await self.graph.erasures.end_erasure(erasure)
         else:
@@ -127,7 +127,11 @@ class Forgetting:
             read += await asyncio.to_thread(search_store, self.files.data_dir, residue)
         if self.mirror is not None:
             read += await asyncio.to_thread(search_files, self.mirror.path, residue)
+        await self._explain(residue)
         return read
+
+    async def _explain(self, residue: Residue) -> None:
+        await explain(self.graph, residue)
 
     async def _follow(self, vectors: Sequence[VectorStore], residue: Residue) -> None:
         """Wait until the points are updated that still contain erased data.

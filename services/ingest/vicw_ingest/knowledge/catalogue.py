@@ -22,6 +22,8 @@ from vicw_shared.ports import Direction, GraphStore, Lookups
 from vicw_shared.text import fold_case as fold_anew
 
 _MODULES = frozenset({"__init__", "index", "mod"})
+_SITE = "@site/"
+"""What Docusaurus calls the folder of the whole site; the one that is read may be a folder in it."""
 _WHOLE_FOLDER = 1_000_000
 fold = lru_cache(100_000)(fold_anew)  # each write folds the same names of a folder
 
@@ -57,6 +59,7 @@ class Catalogue:
     _names: dict[str, list[PageEntry]] = field(default_factory=lambda: defaultdict(list))
     _titles: dict[str, list[PageEntry]] = field(default_factory=lambda: defaultdict(list))
     _tails: dict[str, list[PageEntry]] = field(default_factory=lambda: defaultdict(list))
+    _blocks: dict[str, list[PageEntry]] = field(default_factory=lambda: defaultdict(list))
     _subfolders: set[str] = field(default_factory=set)
 
     def add(self, entry: PageEntry) -> None:
@@ -81,6 +84,8 @@ class Catalogue:
             folder = "/".join(without_suffix.split("/")[:-1]) if stem_of(path) in _MODULES else without_suffix
             for tail in _tails(fold(folder)):
                 self._tails[tail].append(entry)
+        for block, _ in entry.record.blocks:
+            self._blocks[block].append(entry)
         for name in dict.fromkeys(map(fold, (entry.node.name, *entry.record.aliases, *entry.record.keys))):
             self._titles[name].append(entry)
 
@@ -111,6 +116,12 @@ class Catalogue:
         """Yield candidate pages per lookup method, most certain first; a later one counts if none before matches."""
         if link.kind is LinkKind.IMPORT:
             yield from self._modules(link.target, page)
+            return
+        if link.kind is LinkKind.BLOCK:
+            yield self._blocks.get(link.target, ())
+            return
+        if link.target.startswith(_SITE):
+            yield from (self._paths.get(fold(tail), ()) for tail in _tails(link.target.removeprefix(_SITE)))
             return
         relative = _joined(page.parent, link.target)
         if relative is not None:

@@ -79,11 +79,12 @@ class LinkResolver:
     def _page_target(self, target: PageEntry, link: PageLink) -> LinkTarget:
         if target.node.subtype == FILE:
             return LinkTarget("REFERENCES", target.node.uid)
-        if link.heading is None:
+        wanted = f"^{link.target}" if link.kind is LinkKind.BLOCK else link.heading
+        if wanted is None:
             return LinkTarget("LINKS_TO", target.node.uid)
-        heading, anchor = fold_case(link.heading), slug(link.heading)
-        if link.heading.startswith("^"):
-            under = dict(target.record.blocks).get(link.heading[1:])
+        heading, anchor = fold_case(wanted), slug(wanted)
+        if wanted.startswith("^"):
+            under = dict(target.record.blocks).get(wanted[1:])
             if not under:
                 fault = None if under == "" else _problem(LinkFault.HEADING, link)
                 return LinkTarget("LINKS_TO", target.node.uid, problem=fault)

@@ -82,14 +82,19 @@ def _verb(pages: list[int]) -> str:
 
 
 def _properties(document: Any) -> Properties:
-    said = document.get_metadata_dict()
-    title = str(said.get("Title", ""))
+    said = {name: _shown(value) for name, value in document.get_metadata_dict().items()}
+    title = said.get("Title", "")
     return Properties(
         title="" if title.lower().startswith("untitled") else _PROGRAM.sub("", title).strip(),
-        author=str(said.get("Author", "")),
-        created=_iso(str(said.get("CreationDate", ""))),
-        modified=_iso(str(said.get("ModDate", ""))),
+        author=said.get("Author", ""),
+        created=_iso(said.get("CreationDate", "")),
+        modified=_iso(said.get("ModDate", "")),
     )
+
+
+def _shown(said: str) -> str:
+    """Return what a reader sees of a name: some programs end it with a NUL."""
+    return "".join(letter if letter.isprintable() else " " for letter in said).strip()
 
 
 def _iso(written: str) -> str:
@@ -110,7 +115,7 @@ def _outline(document: Any) -> list[tuple[str, int, int]]:
             target = mark.get_dest()
             page = target.get_index() if target else None
             if page is not None:
-                found.append((mark.get_title(), mark.level + 1, page))
+                found.append((_shown(mark.get_title()), mark.level + 1, page))
     except Exception:  # a broken outline is none
         return []
     return found

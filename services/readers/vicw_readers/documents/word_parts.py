@@ -13,6 +13,9 @@ from vicw_readers.documents.model import DocumentSection
 from vicw_readers.documents.xml_tree import parse_xml
 
 _STORIES = re.compile(r"word/(?:document|footnotes|endnotes|comments)\d*\.xml")
+_STYLES = "word/styles.xml"
+_UNNAMED = re.compile(rb"<w:style(?:(?![^>]*\sw:type=)|(?![^>]*\sw:styleId=))[\s>]")
+"""A style that does not say what it is for (paragraphs), or has no id (nothing can have it): mammoth takes neither."""
 _EDGES = re.compile(r"word/(?:header|footer)\d*\.xml")
 _LEFT_OUT = re.compile(rb"txbxContent|fldSimple|oMath|<w:(?:dir|bdo|ruby|cr)\b|<v:(?:oval|line|polyline|curve|arc)\b")
 _WRAPPERS = {"fldSimple", "dir", "bdo", "ruby", "rubyBase", "oMathPara"}
@@ -28,7 +31,9 @@ def with_all_text(archive: zipfile.ZipFile) -> io.BytesIO | None:
     Raises UnreadableFileError for broken XML.
     """
     stories = {name: archive.read(name) for name in archive.namelist() if _STORIES.fullmatch(name)}
-    if not any(map(_LEFT_OUT.search, stories.values())):
+    if _STYLES in archive.namelist() and _UNNAMED.search(styles := archive.read(_STYLES)):
+        stories[_STYLES] = styles
+    elif not any(map(_LEFT_OUT.search, stories.values())):
         return None
     copy = io.BytesIO()
     with zipfile.ZipFile(copy, "w") as target:
@@ -77,10 +82,14 @@ def _mend(parent: Element) -> None:
                 children.append(_picture_of(boxes))
             elif name == "drawing" and (boxes := _text_boxes(child)):
                 children += [child, _picture_of(boxes)]
+            elif name == "style" and f"{_space(child)}styleId" not in child.attrib:
+                continue
             elif name not in _DROPPED:
                 children.append(child)
         for child in children:
-            if _local(child) == "cr":
+            if _local(child) == "style":
+                child.attrib.setdefault(f"{_space(child)}type", "paragraph")
+            elif _local(child) == "cr":
                 child.tag = f"{_space(child)}br"
             elif _local(child) in _SHAPES:
                 child.tag = f"{_space(child)}shape"

@@ -61,7 +61,7 @@ def _heading_styles(archive: zipfile.ZipFile) -> list[str]:
     rules = []
     for identity, style in styles.items():
         level = _outline_level(style, styles)
-        if style.get(f"{_W}type") == "paragraph" and level is not None and identity.isalnum():
+        if style.get(f"{_W}type", "paragraph") == "paragraph" and level is not None and identity.isalnum():
             rules.append(f"p.{identity} => h{min(level + 2, _DEEPEST)}:fresh")
     return rules
 

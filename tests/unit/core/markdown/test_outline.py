@@ -97,5 +97,33 @@ def test_references_of_hugo_and_snippets_of_mkdocs_are_links() -> None:
     assert links_of(text) == [
         ("path", "docs/setup.md", 1, "next"),
         ("wiki", "about.md", 1, None),
-        ("path", "parts/a.md", 3, None),
+        ("include", "parts/a.md", 3, None),
     ]
+
+
+def test_includes_of_mkdocs_and_pages_of_docusaurus_are_links() -> None:
+    text = (
+        "import Part from './_part.mdx';\nimport Tabs from '@theme/Tabs';\n\n"
+        "{% include 'a.md' %} {% include-markdown \"../b.md#x\" %} {! c.md !}\n\n"
+        '[d](@site/docs/d.md) <Link to=\'./e.md\'>e</Link> <a class="x" href="f.md#g">f</a> '
+        "<a href='mailto:x@y.z'>m</a>\n\n"
+        "<div>\n<a href='h.md'>h</a>\n</div>\n\n`{! i.md !}` <span to='j.md'>j</span>\n"
+    )
+    assert links_of(text) == [
+        ("path", "./_part.mdx", 1, None),
+        ("include", "a.md", 4, None),
+        ("include", "../b.md", 4, "x"),
+        ("include", "c.md", 4, None),
+        ("path", "@site/docs/d.md", 6, None),
+        ("path", "./e.md", 6, None),
+        ("path", "f.md", 6, "g"),
+        ("path", "h.md", 9, None),
+    ]
+
+
+def test_blocks_of_logseq_have_ids_and_are_referred_to_by_them() -> None:
+    block = "6615d7a2-0b3c-4c1e-9a55-2f8f3d1c7e90"
+    made = outline(f"# One\n- text\n  id:: {block}\n- id:: no uuid\n\n`id:: {block[:-1]}1`\n")
+    assert made.blocks == ((block, "one"),)
+    text = f"See (({block.upper()})), [it]((({block}))), {{{{embed (({block}))}}}} and ((no block)).\n"
+    assert {(kind, target) for kind, target, _, _ in links_of(text)} == {("block", block)}

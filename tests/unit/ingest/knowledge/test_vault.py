@@ -17,7 +17,12 @@ from vicw_shared.wire.knowledge import KnowledgeQuery
 from vicw_standalone.knowledge.folder import read_folder
 
 NOTES = {
-    "Index.md": "See [[Sluice]], [[Gate]], [[Stub]], [[Weir#^height]] and [[Weir#^none]], and [[weir-1]].\n",
+    "Index.md": "See [[Sluice]], [[Gate]], [[Stub]], [[Weir#^height]] and [[Weir#^none]], and [[weir-1]]. "
+    "((6615d7a2-0b3c-4c1e-9a55-2f8f3d1c7e90)) [s](@site/docs/Site.md) {! parts/Part.md !}\n",
+    "deep/Leaf.md": "- ((6615d7a2-0b3c-4c1e-9a55-2f8f3d1c7e91)) {! parts/Part.md !}\n",
+    "parts/Part.md": "A part.\n",
+    "Site.md": "A site.\n",
+    "Log.md": "## Gauge\n- 3 m\n  id:: 6615d7a2-0b3c-4c1e-9a55-2f8f3d1c7e90\n  collapsed:: true\n  state:: high\n",
     "Sluice.md": "# Sluice\nThe sluice is green.\n",
     "Sluice.py": "width = 3\n",
     "Gate.md": "The gate is iron.\n",
@@ -35,6 +40,7 @@ NOTES = {
 @pytest.fixture
 async def memory(tmp_path: Path, store: Path) -> AsyncIterator[Memory]:
     for name, text in NOTES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     read = read_folder(tmp_path)
     assert not read.refused
@@ -58,10 +64,14 @@ async def test_links_lead_to_notes_before_other_files_and_to_blocks_and_empty_no
         "Stub": "Stub.md",
         "Weir > Size": "Weir.md",
         "Weir": "Weir.md",
+        "Log > Gauge": "Log.md",
+        "Site": "Site.md",
+        "Part": "parts/Part.md",
     }
     listed = await list_pages(graph, memory.tenant, KnowledgeQuery(context="vault", folder="vault"))
     assert [(problem.target, problem.fault.value) for page in listed.pages for problem in page.links] == [
-        ("[[Weir#^none]]", "heading")
+        ("[[Weir#^none]]", "heading"),
+        ("((6615d7a2-0b3c-4c1e-9a55-2f8f3d1c7e91))", "missing"),
     ]
 
 
@@ -73,6 +83,7 @@ async def test_a_page_keeps_properties_tags_and_time_and_its_name_as_it_is(memor
         if node.content_hash is not None
     }
     weir = items["Weir.md"]
+    assert (items["Log.md"].metadata["state"], items["Log.md"].metadata.keys() & {"id", "collapsed"}) == ("high", set())
     assert (weir.tags, weir.metadata["state"]) == (("area/river", "area", "built"), "dry")
     assert items["2025-03-05.md"].timestamp == datetime(2025, 3, 5, 12, tzinfo=UTC)
     assert (items["ADR-7 iPhone.md"].name, items["2025-03-05.md"].name) == ("ADR-7 iPhone", "2025-03-05")

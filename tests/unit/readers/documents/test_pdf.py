@@ -83,6 +83,14 @@ def test_properties_become_metadata_and_time(tmp_path: Path) -> None:
     assert one.item.timestamp == datetime(2024, 3, 1, 11, tzinfo=UTC)
 
 
+def test_a_name_that_ends_with_a_nul_is_read_without_it(tmp_path: Path) -> None:
+    outline = [("Weirs\0", 0), ("Locks\0", 1)]
+    pages: list[list[Text] | str] = [[Text("Weirs"), Text(BODY)], [Text("Locks"), Text(BODY)]]
+    sections = items(read(tmp_path, pdf(pages, info={"Title": "Plan\0", "Author": "Ana\0"}, outline=outline)))
+    assert [one.item.name for one in sections] == ["Plan > Weirs", "Plan > Locks"]
+    assert sections[0].item.metadata["author"] == "Ana"
+
+
 def test_scanned_pages_are_named(tmp_path: Path) -> None:
     pages: list[list[Text] | str] = [[Text(BODY)], PICTURE, PICTURE, [Text(BODY)], PICTURE]
     *read_pages, refusal = read(tmp_path, pdf(pages))

@@ -58,6 +58,14 @@ def test_headings_are_told_by_the_level_of_their_style(tmp_path: Path) -> None:
     assert sections[2].item.text == "Project Heron\n\nHeron is late."
 
 
+def test_a_style_that_names_no_type_is_one_of_paragraphs_and_one_without_id_is_none(tmp_path: Path) -> None:
+    styles = word_style("Amt", "Amt", level=0).replace(' w:type="paragraph"', "")
+    styles += word_style("Title", "Title").replace(' w:styleId="Title"', "")
+    assert (styles.count("w:type"), styles.count("w:styleId")) == (1, 1)
+    sections = items(read(tmp_path, docx(paragraph("Board", "Amt") + paragraph("It met."), styles=styles)))
+    assert [(one.item.name, one.item.text) for one in sections] == [("minutes > Board", "Board\n\nIt met.")]
+
+
 def test_rows_of_a_table_are_lines(tmp_path: Path) -> None:
     cells = [["Ship", "Year"], ["Gannet", "1998"]]
     rows = "".join("<w:tr>" + "".join(f"<w:tc>{paragraph(cell)}</w:tc>" for cell in row) + "</w:tr>" for row in cells)
