@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+from pathlib import Path
 
 import httpx
 import pytest
@@ -10,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from e2e.page.conftest import OpenPage
 from support.clients.browser import violations
-from support.processes.server import Server
+from support.processes.server import VICW, Server, temporary_directory
 
 CONTEXT = "page of the harbour"
 _MARKUP = "<script>document.title = 'ran'</script><img src=x onerror=\"document.title='ran'\"> <b>bold?</b>"
@@ -196,3 +198,34 @@ def test_what_is_not_there_is_said(open_page: OpenPage, server: Server) -> None:
     page = open_page(expected="404")
     page.goto(f"{server.url}/#/item/00000000-0000-5000-8000-000000000000")
     expect(page.get_by_role("heading", name="There is no such memory")).to_be_visible()
+
+
+def test_a_server_with_keys_asks_for_one_and_is_told_it_only(open_page: OpenPage, models_dir: Path) -> None:
+    with temporary_directory() as directory:
+        server = Server(directory / "data", models_dir, VICW_HOST="0.0.0.0", VICW_EMBEDDER="none")
+        server.start()
+        try:
+            made = subprocess.run(
+                [VICW, "keys", "create", "--right", "retrieve", "--data-dir", server.data_dir],
+                env=server.environment,
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            token = made.stdout.strip()
+            page = open_page(expected="401")
+            page.goto(f"{server.url}/#/browse")
+            dialog = page.get_by_role("dialog")
+            expect(dialog).to_contain_text("asks for a key")
+            dialog.get_by_label("Key").fill("wrong")
+            page.keyboard.press("Enter")
+            expect(dialog).to_contain_text("does not know this key")
+            dialog.get_by_label("Key").fill(token)
+            page.keyboard.press("Enter")
+            expect(page.get_by_role("heading", name="Nothing is stored yet")).to_be_visible()
+            assert token not in page.url
+            assert page.context.cookies() == []
+            page.get_by_role("button", name="Forget key").click()
+            expect(dialog).to_contain_text("asks for a key")
+        finally:
+            server.stop(within=15)

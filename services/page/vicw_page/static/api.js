@@ -2,6 +2,7 @@
 
 const KEY = "vicw.key";
 const watchers = new Set();
+const keepers = new Set();
 
 /** An error answer: an RFC 9457 problem document, or what there is of one. */
 export class Problem extends Error {
@@ -28,6 +29,11 @@ export const key = {
   watch(tell) {
     watchers.add(tell);
     return () => watchers.delete(tell);
+  },
+  /** Call `tell(why)` when the server wants a key, or another one; returns what ends that. */
+  onWanted(tell) {
+    keepers.add(tell);
+    return () => keepers.delete(tell);
   },
 };
 
@@ -67,6 +73,10 @@ export async function call(method, path, { query, body, form, headers, signal } 
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Problem(0, { title: "No answer", detail: "The server does not answer.", fix: "Is it running? Then try again." });
+  }
+  if (response.status === 401) {
+    const why = key.get() ? "The server does not know this key, or it was revoked." : "This server asks for a key.";
+    keepers.forEach((tell) => tell(why));
   }
   if (!response.ok) throw await problemOf(response);
   return response.status === 204 ? null : response.json();

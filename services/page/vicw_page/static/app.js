@@ -2,7 +2,7 @@
 
 import { html, render, useEffect, useState } from "./vendor/preact-htm.js";
 import { key } from "./api.js";
-import { KeyDialog } from "./parts/key-dialog.js";
+import { useModule } from "./parts/load.js";
 import { Notices } from "./parts/notices.js";
 import { nextTheme, theme } from "./parts/theme.js";
 import { parseRoute } from "./parts/route.js";
@@ -26,19 +26,6 @@ function useRoute() {
   return SCREENS[route.screen] ? route : { screen: "ask", path: [], query: {} };
 }
 
-function useScreen(name) {
-  const [loaded, setLoaded] = useState({});
-  useEffect(() => {
-    let open = true;
-    SCREENS[name].load().then(
-      (module) => open && setLoaded({ name, Screen: module.Screen }),
-      () => open && setLoaded({ name, failed: true }),
-    );
-    return () => (open = false);
-  }, [name]);
-  return loaded.name === name ? loaded : {};
-}
-
 function Menu({ current }) {
   return html`<nav aria-label="Screens">
     ${MENU.map(
@@ -59,10 +46,18 @@ function Tools() {
   </div>`;
 }
 
+/** Asks for a key once the server wants one. */
+function KeyKeeper() {
+  const [why, setWhy] = useState("");
+  const { module } = useModule(why ? "key" : "", why && (() => import("./parts/key-dialog.js")));
+  useEffect(() => key.onWanted(setWhy), []);
+  return why && module && html`<${module.KeyDialog} why=${why} onClose=${() => setWhy("")} />`;
+}
+
 function App() {
   const route = useRoute();
-  const { Screen, failed } = useScreen(route.screen);
   const screen = SCREENS[route.screen];
+  const { module, failed } = useModule(route.screen, screen.load);
   useEffect(() => {
     document.title = `${screen.title} – VICW`;
   }, [route.screen]);
@@ -77,10 +72,10 @@ function App() {
     </header>
     <main id="main" tabindex="-1">
       ${failed && html`<p class="problem" role="alert">This part of the page did not load. Reload the page.</p>`}
-      ${Screen && html`<${Screen} key=${[route.screen, ...route.path].join("/")} path=${route.path} query=${route.query} />`}
+      ${module && html`<${module.Screen} key=${[route.screen, ...route.path].join("/")} path=${route.path} query=${route.query} />`}
     </main>
     <${Notices} />
-    <${KeyDialog} />
+    <${KeyKeeper} />
   `;
 }
 

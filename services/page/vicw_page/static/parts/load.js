@@ -29,6 +29,21 @@ export function useAnswer(ask, inputs) {
   return { ...state, again };
 }
 
+/** Load a module when it is first needed; returns { module }, or { failed } if it did not come. `name` says which it is. */
+export function useModule(name, load) {
+  const [loaded, setLoaded] = useState({});
+  useEffect(() => {
+    if (!load) return undefined;
+    let open = true;
+    load().then(
+      (module) => open && setLoaded({ name, module }),
+      () => open && setLoaded({ name, failed: true }),
+    );
+    return () => (open = false);
+  }, [name]);
+  return loaded.name === name ? loaded : {};
+}
+
 /** Say what went wrong and how to go on. */
 export function ProblemNote({ problem, again }) {
   return html`<div class="problem" role="alert">

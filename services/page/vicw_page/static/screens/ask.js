@@ -3,12 +3,10 @@
 import { html, useEffect, useRef, useState } from "../vendor/preact-htm.js";
 import { giveFeedback, retrieve } from "../api.js";
 import { ContextField } from "../parts/contexts.js";
-import { Answer, Empty, useAnswer } from "../parts/load.js";
+import { Answer, Empty, useAnswer, useModule } from "../parts/load.js";
 import { notify } from "../parts/notices.js";
 import { replaceRoute } from "../parts/route.js";
 import { Facts, ItemLink, Stored, Tags, counted } from "../parts/show.js";
-import { Chains } from "../parts/chains.js";
-import { Why } from "../parts/why.js";
 
 const SAYS = {
   likely: "The memories below probably answer this.",
@@ -76,7 +74,7 @@ function Judge({ result, query }) {
   </div>`;
 }
 
-function Result({ result, answer, query }) {
+function Result({ result, answer, query, Why }) {
   return html`<li class="card">
     <h2><${ItemLink} item=${result} /></h2>
     <${Facts} item=${result} />
@@ -85,13 +83,15 @@ function Result({ result, answer, query }) {
     ${result.changes?.map(
       (change) => html`<p class="faint" dir="auto">${change.relation.replace("_", " ")}: ${change.text}</p>`,
     )}
-    <${Why} result=${result} explain=${answer.explain} />
+    ${Why && html`<${Why} result=${result} explain=${answer.explain} />`}
     <${Judge} result=${result} query=${query} />
   </li>`;
 }
 
 function Found({ answer, query }) {
   const [view, setView] = useState("results");
+  const why = useModule("why", () => import("../parts/why.js"));
+  const chains = useModule("chains", () => import("../parts/chains.js"));
   const copy = () =>
     navigator.clipboard.writeText(answer.text).then(
       () => notify("The text is in the clipboard."),
@@ -110,10 +110,10 @@ function Found({ answer, query }) {
       )}
     </div>
     ${view === "results" &&
-    html`<ol class="cards">${answer.results.map((result) => html`<${Result} key=${result.uid} ...${{ result, answer, query }} />`)}</ol>`}
+    html`<ol class="cards">${answer.results.map((result) => html`<${Result} key=${result.uid} ...${{ result, answer, query, Why: why.module?.Why }} />`)}</ol>`}
     ${view === "text" &&
     html`<div class="card"><button type="button" onClick=${copy}>Copy</button><pre class="stored" dir="auto" tabindex="0">${answer.text}</pre></div>`}
-    ${view === "causes" && html`<${Chains} graph=${answer.graph} />`}
+    ${view === "causes" && chains.module && html`<${chains.module.Chains} graph=${answer.graph} />`}
   </section>`;
 }
 
