@@ -12,8 +12,9 @@ type OpenPage = Callable[..., Page]
 _ITEMS_DEADLINE_MS = 15_000
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(chromium: str) -> Iterator[Browser]:
+    """A browser of the file's own: while it is open, an event loop runs here, and no other test may run one."""
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         yield opened
