@@ -28,7 +28,7 @@ MODULES = _with_examples()
 
 
 def test_doctests_are_collected_from_every_package() -> None:
-    assert len(PACKAGES) == 13
+    assert len(PACKAGES) == 14
     assert {name.split(".")[0] for name in MODULES} >= {"vicw_shared", "vicw_ingest", "vicw_retrieval"}
 
 

@@ -19,6 +19,7 @@ OWN_FILES = {
     "embedding": {"fetch", "metrics"},
     "english": {"agents", "aliases", "causes", "cues", "extractor", "names", "noun_phrases"},
     "ingest": {"commit", "pipeline", "telemetry"},
+    "page": set(),
     "readers": {"formats", "paths", "port", "records", "registry"},
     "retrieval": {"pipeline", "ports"},
     "sleep": {"beat"},

@@ -13,6 +13,7 @@ from vicw_embedding.process.supervisor import EmbeddingProcess
 from vicw_ingest.api import create_router as ingest_router
 from vicw_ingest.file_import.api import create_import_router
 from vicw_ingest.mcp.writer import IngestWriter
+from vicw_page.api import add_page
 from vicw_retrieval.agent_hooks.api import create_hooks_router
 from vicw_retrieval.agent_hooks.service import HookPorts
 from vicw_retrieval.api import create_router as retrieval_router
@@ -127,6 +128,7 @@ def create_starting_app(standalone: Standalone) -> tuple[FastAPI, Callable[[], N
         standalone.gate.wait,
     )
     mcp.mount(app)
+    add_page(app)
     closing.push_async_callback(mcp.close)
 
     @app.post("/admin/{name:path}", include_in_schema=False)

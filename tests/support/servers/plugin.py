@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from support.clients.browser import AXE
 from support.clients.mcp_inspector import INSPECTOR, McpInspector
 from support.servers.neo4j.server import NEO4J, Neo4jProcess, Neo4jServer
 from support.servers.process import ServerProcess
@@ -24,7 +25,7 @@ _RUN = pytest.StashKey[Run]()
 _TOLD = "vicw_servers"
 _KINDS: dict[str, Kind[Any]] = {kind.name: kind for kind in (NEO4J, REDIS, QDRANT)}
 _FIXTURES = {f"{name}_server": kind for name, kind in _KINDS.items()}
-_HELM, _INSPECTOR = "helm", "mcp-inspector"
+_HELM, _INSPECTOR, _CHROMIUM, _AXE = "helm", "mcp-inspector", "chromium", "axe"
 _MARKED = {*_FIXTURES, *(f"start_{name}" for name in _KINDS)}
 
 
@@ -85,6 +86,24 @@ def mcp_inspector(request: pytest.FixtureRequest) -> McpInspector:
         pytest.skip(str(missing))
 
 
+@pytest.fixture(scope="session")
+def chromium(request: pytest.FixtureRequest) -> str:
+    """The path of the machine's Chromium; no server."""
+    try:
+        return request.config.stash[_RUN].program(_CHROMIUM, "no chromium (Debian, Ubuntu: apt install chromium)")
+    except Missing as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.fixture(scope="session")
+def axe(request: pytest.FixtureRequest) -> str:
+    """The script of axe; no server."""
+    try:
+        return request.config.stash[_RUN].fetched(_AXE, AXE)
+    except Missing as missing:
+        pytest.skip(str(missing))
+
+
 def stood_in(config: pytest.Config, server: str, what: str) -> None:
     """Have the end of the run say what tests ran on in place of a missing server."""
     config.stash[_RUN].stood_in(server, what)
@@ -92,7 +111,7 @@ def stood_in(config: pytest.Config, server: str, what: str) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     try:
-        config.stash[_RUN] = Run(required([*_KINDS, _HELM, _INSPECTOR]))
+        config.stash[_RUN] = Run(required([*_KINDS, _HELM, _INSPECTOR, _CHROMIUM, _AXE]))
     except ValueError as error:
         raise pytest.UsageError(str(error)) from error
     given = [kind.variable for kind in _KINDS.values() if os.environ.get(kind.variable)]
