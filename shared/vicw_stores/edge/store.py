@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 import shutil
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -30,6 +31,9 @@ from vicw_stores.edge.rewrite import PART, IndexCopy
 from vicw_stores.edge.shards import Shards
 
 _CLEAN = "clean"
+_QUIET_SECONDS = 5.0
+"""Time without a search after which a rewriting goes on without a rest."""
+_REST_FACTOR, _MAX_REST_SECONDS = 3.0, 1.0
 
 
 @measured("edge")
@@ -46,6 +50,7 @@ class EdgeVectorStore:
         self._size = size
         self._copy: IndexCopy | None = None
         self._rewriting = asyncio.Lock()
+        self._searched_at = float("-inf")
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="edge")
         created = not self.exists(path)
         self.unclean = not created and not self.closed_cleanly(path)
@@ -115,6 +120,7 @@ class EdgeVectorStore:
         await self._change(ids, work)
 
     async def search(self, query: VectorQuery) -> list[VectorHit]:
+        self._searched_at = time.monotonic()
         if () in {query.scope.contexts, query.scope.domains, query.scope.items}:
             return []
         return await self._do(lambda shards: shard.search(query) if (shard := shards.get(query.label)) else [])
@@ -159,12 +165,19 @@ class EdgeVectorStore:
             copy = IndexCopy(self.path, self._size)
             try:
                 await finish(self._do(partial(self._begin, copy)))
+                began = time.monotonic()
                 while await finish(self._do(copy.copy_part)):
-                    pass
+                    await self._give_way(time.monotonic() - began)
+                    began = time.monotonic()
                 await finish(self._do(self._swap))
             finally:
                 self._copy = None
                 await in_thread(copy.discard)
+
+    async def _give_way(self, seconds: float) -> None:
+        """Rest after a part of a rewriting that took so long, if questions come: nothing else runs during a part."""
+        if time.monotonic() - self._searched_at < _QUIET_SECONDS:
+            await asyncio.sleep(min(_REST_FACTOR * seconds, _MAX_REST_SECONDS))
 
     def _begin(self, copy: IndexCopy, _: Shards) -> None:
         copy.create()

@@ -96,6 +96,28 @@ async def test_a_rewritten_index_has_all_points_but_no_byte_of_a_deleted_one(sto
     await reopened.close()
 
 
+@pytest.mark.parametrize("asked", [False, True])
+async def test_a_rewriting_rests_while_questions_come(
+    store: Path, monkeypatch: pytest.MonkeyPatch, *, asked: bool
+) -> None:
+    index = EdgeVectorStore(store / "vectors", SIZE)
+    await index.upsert(_points(range(1, 200)))
+    if asked:
+        await index.search(VectorQuery(scope=Scope(tenant="t", now=now()), limit=1, dense=POINT.dense))
+    rests = list[float]()
+    sleep = asyncio.sleep
+
+    async def rest(seconds: float) -> None:
+        rests.append(seconds)
+        await sleep(0)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("asyncio.sleep", rest)
+        await index.rewrite()
+    assert bool([seconds for seconds in rests if seconds > 0]) == asked
+    await index.close()
+
+
 async def test_changes_during_a_rewrite_are_in_the_rewritten_index(store: Path) -> None:
     index = EdgeVectorStore(store / "vectors", SIZE)
     await index.upsert(_points(range(1, 400)))
