@@ -11,6 +11,9 @@ import { parseRoute } from "./parts/route.js";
 const SCREENS = {
   ask: { title: "Ask", load: () => import("./screens/ask.js") },
   browse: { title: "Browse", load: () => import("./screens/browse.js") },
+  night: { title: "Night", load: () => import("./screens/night.js") },
+  add: { title: "Add", load: () => import("./screens/add.js") },
+  state: { title: "State", load: () => import("./screens/state.js") },
   item: { title: "Memory", entry: "browse", load: () => import("./screens/item.js") },
 };
 const MENU = Object.keys(SCREENS).filter((name) => !SCREENS[name].entry);

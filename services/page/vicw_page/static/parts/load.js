@@ -60,7 +60,7 @@ export function ProblemNote({ problem, again }) {
 export function Answer({ of, children }) {
   if (of.problem) return html`<${ProblemNote} problem=${of.problem} again=${of.again} />`;
   if (of.value === undefined) return of.busy ? html`<p class="busy" role="status">Loading …</p>` : null;
-  return children(of.value);
+  return html`<div>${children(of.value)}</div>`; // one element: what follows stays in its place when it comes
 }
 
 /** What stands where there is nothing yet: what to do next. */
