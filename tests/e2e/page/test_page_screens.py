@@ -138,7 +138,7 @@ def test_the_night_shows_its_jobs_and_runs_one(open_page: OpenPage, own: Server,
     page = opened(open_page, own, token, "night")
     jobs = page.get_by_role("region", name="Jobs")
     expect(page.locator("main > *").first).to_have_text("Night")
-    expect(jobs.get_by_role("row", name=re.compile("^consolidation"))).to_contain_text("stopped by VICW_EMBEDDER=none")
+    expect(jobs.get_by_role("row", name=re.compile("^consolidation stopped"))).to_contain_text("stopped by VICW_EMBEDDER=none")
     jobs.get_by_role("button", name="Run resolve now").click()
     expect(page.get_by_role("status").last).to_contain_text("Started: resolve.")
     expect(jobs.get_by_role("row", name=re.compile("^resolve"))).not_to_contain_text("not yet", timeout=30_000)
