@@ -11,6 +11,7 @@ import { Time, count } from "../parts/show.js";
 const RUNNABLE = ["consolidation", "dream", "resolve"];
 const TASKS = ["consolidate", "dream", "resolve", "forget", "expire"];
 const LOOK_MS = 2000;
+const LOOKS = 10; // how often to look whether a job that was started has ended
 
 function Jobs({ state, again }) {
   const [problem, setProblem] = useState(null);
@@ -84,16 +85,18 @@ function Drift() {
 export function Screen({ query }) {
   const task = query.task || "";
   const answer = useAnswer((signal) => getSleep({ task, limit: 50 }, signal), [task]);
+  const [looks, setLooks] = useState(0);
   const isRunning = answer.value?.jobs.some((job) => job.running);
   useEffect(() => {
-    if (!isRunning) return undefined;
-    const look = setInterval(answer.again, LOOK_MS);
-    return () => clearInterval(look);
-  }, [isRunning]);
+    if (!isRunning && !looks) return undefined;
+    const look = setTimeout(() => (setLooks(Math.max(looks - 1, 0)), answer.again()), LOOK_MS);
+    return () => clearTimeout(look);
+  }, [answer.value, looks]);
+  const again = () => (setLooks(LOOKS), answer.again());
   return html`
     <h1>Night</h1>
     <p>What the memory does by itself: it sums up old events, finds tags and duplicates, and lets go of what is out of date.</p>
-    <${Allowed} of=${answer} right="admin">${(state) => html`<${Jobs} ...${{ state, again: answer.again }} /><${Steps} ...${{ state, task, again: answer.again }} />`}<//>
+    <${Allowed} of=${answer} right="admin">${(state) => html`<${Jobs} ...${{ state, again }} /><${Steps} ...${{ state, task, again }} />`}<//>
     <${Drift} />
   `;
 }
