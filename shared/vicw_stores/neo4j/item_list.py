@@ -20,7 +20,7 @@ from vicw_stores.neo4j.cypher.item_filter import Bindings, condition_of
 from vicw_stores.neo4j.cypher.text import scope_condition
 from vicw_stores.neo4j.database import RunStatement
 from vicw_stores.neo4j.keys import VALUE_FIELDS, field_word, index_text, listed, metadata_word, term_key
-from vicw_stores.neo4j.rows import nodes_in
+from vicw_stores.neo4j.rows import gathered, nodes_in
 
 _DAY = 24 * 60 * 60 * MICROSECONDS
 _SPARE = 2
@@ -58,7 +58,7 @@ async def _items(run: RunStatement, query: ListingQuery, limit: int, *, live: bo
             started=query.after is not None,
             descending=query.descending,
         )
-        found += nodes_in(await run(statement, **values | {"limit": limit - len(found)}))
+        found += nodes_in(gathered(await run(statement, **values | {"limit": limit - len(found)})))
         if len(found) >= limit:
             break
     return found

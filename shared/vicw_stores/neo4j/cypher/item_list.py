@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from vicw_shared.model import Label
 from vicw_shared.model.item_order import ItemOrder
-from vicw_stores.neo4j.cypher.parts import node, seek
+from vicw_stores.neo4j.cypher.parts import gathered, node, seek
 
 KEY = {
     ItemOrder.TOLD: "told_key",
@@ -76,7 +76,7 @@ def page(order: ItemOrder, fixed: int, condition: str, *, of_context: bool, star
         f"RETURN i ORDER BY {ordered} LIMIT $limit"
         for label in LABELS
     )
-    return f"CALL () {{ {branches} }} RETURN {node('i')} AS node ORDER BY {ordered} LIMIT $limit"
+    return f"CALL () {{ {branches} }} WITH i ORDER BY {ordered} LIMIT $limit {gathered(node=node('i'))}"
 
 
 @lru_cache(256)
