@@ -211,10 +211,11 @@ async def measure_pages(server: RunningServer, items: int) -> None:
                         break
                     asked["cursor"] = page["next"]
                 assert listed == items, f"{listed} of {items} items are listed"
-                slow = statistics.quantiles(took, n=20)[-1]
+                slow, pages = statistics.quantiles(took, n=20)[-1], len(took)
+                own = (cpu_seconds(server.pid) - worked) / pages * 1000
                 print(
-                    f"{order:12} {direction:9} {len(took):6} {statistics.median(took):7.1f} {slow:7.1f} "
-                    f"{max(took):7.1f} {(cpu_seconds(server.pid) - worked) / len(took) * 1000:6.1f}    {size / len(took) / 1024:5.0f}"
+                    f"{order:12} {direction:9} {pages:6} {statistics.median(took):7.1f} {slow:7.1f} {max(took):7.1f} "
+                    f"{own:6.1f}    {size / pages / 1024:5.0f}"
                 )
 
 
