@@ -133,7 +133,7 @@ async def read_context_parts(run: RunStatement, scope: Scope, *, retired: bool) 
     """Return the counts of the live items in a scope, or of the retired ones."""
     values = Bindings(tenant=scope.tenant, listed=listed(scope.tenant, live=not retired))
     scoped = scope_condition(listing_conditions(scope, retired=retired), values)
-    rows = await run(cypher.context_parts(f"i.tenant = $tenant AND ({scoped})"), **values)
+    records = await run(cypher.context_parts(f"i.tenant = $tenant AND ({scoped})"), **values)
     return [
         ContextPart(
             row["context"],
@@ -146,7 +146,7 @@ async def read_context_parts(run: RunStatement, scope: Scope, *, retired: bool) 
             row["chars"],
             row["indexed"],
         )
-        for row in rows
+        for row in gathered(records)
     ]
 
 
@@ -154,12 +154,12 @@ async def read_speaker_parts(run: RunStatement, scope: Scope) -> list[SpeakerPar
     """Return the counts of the live items in a scope by user and speaker."""
     values = Bindings(tenant=scope.tenant, listed=listed(scope.tenant, live=True))
     scoped = scope_condition(listing_conditions(scope, retired=False), values)
-    rows = await run(cypher.speaker_parts(f"i.tenant = $tenant AND ({scoped})"), **values)
+    records = await run(cypher.speaker_parts(f"i.tenant = $tenant AND ({scoped})"), **values)
     return [
         SpeakerPart(
             row["user"], row["speaker"], row["context"], row["items"], from_us(row["first"]), from_us(row["last"])
         )
-        for row in rows
+        for row in gathered(records)
     ]
 
 
