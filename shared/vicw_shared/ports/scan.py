@@ -115,9 +115,10 @@ class Flows(Scan[Flow, Flow]):
 
 @dataclass(frozen=True, slots=True)
 class FlowEvents(Scan[Node, ChainKey]):
-    """Live items of a flow, in the order of its NEXT chain."""
+    """Live items of a flow, in the order of its NEXT chain, or with ``descending`` from its end."""
 
     flow: Flow
+    descending: bool = False
 
     @override
     def place(self, record: Node) -> ChainKey:

@@ -132,7 +132,9 @@ class ItemEdge(GraphEdge):
     """An edge of an item, with what proves it."""
 
     other: NamedThing
-    source_item: str | None = Field(None, description="Uid of the item whose text states it")
+    source_item: str | None = Field(None, description="Uid of the item whose text states it, null if none does")
+    proof: str | None = Field(None, description="Uid of the passage of `source_item` that proves it")
+    quote: str | None = Field(None, description="The words of that passage about it, verbatim except for white space")
 
 
 class ItemVersion(Message):

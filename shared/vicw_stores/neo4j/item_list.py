@@ -20,7 +20,7 @@ from vicw_stores.neo4j.cypher.item_filter import Bindings, condition_of
 from vicw_stores.neo4j.cypher.text import scope_condition
 from vicw_stores.neo4j.database import RunStatement
 from vicw_stores.neo4j.keys import VALUE_FIELDS, field_word, index_text, listed, metadata_word, term_key
-from vicw_stores.neo4j.rows import nodes_in
+from vicw_stores.neo4j.rows import gathered, nodes_in
 
 _DAY = 24 * 60 * 60 * MICROSECONDS
 _SPARE = 2
@@ -58,7 +58,7 @@ async def _items(run: RunStatement, query: ListingQuery, limit: int, *, live: bo
             started=query.after is not None,
             descending=query.descending,
         )
-        found += nodes_in(await run(statement, **values | {"limit": limit - len(found)}))
+        found += nodes_in(gathered(await run(statement, **values | {"limit": limit - len(found)})))
         if len(found) >= limit:
             break
     return found
@@ -133,7 +133,7 @@ async def read_context_parts(run: RunStatement, scope: Scope, *, retired: bool) 
     """Return the counts of the live items in a scope, or of the retired ones."""
     values = Bindings(tenant=scope.tenant, listed=listed(scope.tenant, live=not retired))
     scoped = scope_condition(listing_conditions(scope, retired=retired), values)
-    rows = await run(cypher.context_parts(f"i.tenant = $tenant AND ({scoped})"), **values)
+    records = await run(cypher.context_parts(f"i.tenant = $tenant AND ({scoped})"), **values)
     return [
         ContextPart(
             row["context"],
@@ -146,7 +146,7 @@ async def read_context_parts(run: RunStatement, scope: Scope, *, retired: bool) 
             row["chars"],
             row["indexed"],
         )
-        for row in rows
+        for row in gathered(records)
     ]
 
 
@@ -154,12 +154,12 @@ async def read_speaker_parts(run: RunStatement, scope: Scope) -> list[SpeakerPar
     """Return the counts of the live items in a scope by user and speaker."""
     values = Bindings(tenant=scope.tenant, listed=listed(scope.tenant, live=True))
     scoped = scope_condition(listing_conditions(scope, retired=False), values)
-    rows = await run(cypher.speaker_parts(f"i.tenant = $tenant AND ({scoped})"), **values)
+    records = await run(cypher.speaker_parts(f"i.tenant = $tenant AND ({scoped})"), **values)
     return [
         SpeakerPart(
             row["user"], row["speaker"], row["context"], row["items"], from_us(row["first"]), from_us(row["last"])
         )
-        for row in rows
+        for row in gathered(records)
     ]
 
 

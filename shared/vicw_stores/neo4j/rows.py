@@ -101,9 +101,10 @@ def node_row(node: Node) -> dict[str, object]:
 
 
 def _words(node: Node) -> dict[str, object]:
-    """Return the words of the full text: of a Chunk's text, or of an item's names, tags and bucket."""
+    """Return the words of the full text: of a Chunk's text, with its length, or of an item's names, tags and bucket."""
     if node.label is Label.CHUNK:
-        return {"words": text_words(node.text or "")}
+        # Counts of texts need no text then.
+        return {"words": text_words(node.text or ""), "chars": len(node.text or "")}
     if node.content_hash is None:
         return {}
     return {"head_words": head_words(node.name, node.title, node.tags, node.bucket)}

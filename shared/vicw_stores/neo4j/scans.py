@@ -116,9 +116,11 @@ async def _thread(
     database: Neo4jDatabase, _types: EdgeTypes, what: FlowEvents, after: ChainKey | None, limit: int
 ) -> list[Node]:
     prefix = chain_prefix(what.flow.tenant, what.flow.context, what.flow.flow_id)
-    start = place(prefix, after) if after is not None else prefix
-    values = {"prefix": start, "end": chain_end(prefix), "tenant": what.flow.tenant, "limit": limit}
-    return nodes_in(await database.read(nodes.THREAD, **values))
+    ends = {"prefix": prefix, "end": chain_end(prefix)}
+    if after is not None:
+        ends["end" if what.descending else "prefix"] = place(prefix, after)
+    statement = nodes.thread(descending=what.descending)
+    return nodes_in(await database.read(statement, tenant=what.flow.tenant, limit=limit, **ends))
 
 
 async def _named(

@@ -111,11 +111,15 @@ def _flows(connection: sqlite3.Connection, what: Flows, after: Flow | None, limi
 
 def _thread(connection: sqlite3.Connection, what: FlowEvents, after: ChainKey | None, limit: int) -> list[Node]:
     """Return a flow's items in the order of its chain's index."""
-    behind = "AND (unstepped, step, timestamp, flow_step) > (?, ?, ?, ?) " if after is not None else ""
+    parts, beyond, way = (
+        ("unstepped", "step", "timestamp", "flow_step"),
+        *(("<", " DESC") if what.descending else (">", "")),
+    )
+    behind = f"AND ({', '.join(parts)}) {beyond} (?, ?, ?, ?) " if after is not None else ""
     rows = connection.execute(
         f"SELECT {NODE_COLUMNS} FROM node WHERE tenant = ? AND context = ? AND flow_id = ? "  # noqa: S608
         f"AND arrival IS NOT NULL AND flow_id IS NOT NULL AND retired_at IS NULL {behind}"
-        "ORDER BY unstepped, step, timestamp, flow_step LIMIT ?",
+        f"ORDER BY {', '.join(part + way for part in parts)} LIMIT ?",
         (what.flow.tenant, what.flow.context, what.flow.flow_id, *(after or ()), limit),
     )
     return list(map(node_of, rows))

@@ -242,7 +242,7 @@ async def test_metadata_that_changes_is_filtered_by_its_new_values(graph: Graph)
 @pytest.mark.parametrize("seed", range(2))
 async def test_contexts_are_counted_by_what_is_listed(graph: Graph, seed: int) -> None:
     population = Population(random.Random(seed), 60)
-    proofs = [node(f"passage {n}", Label.CHUNK, text="x" * n) for n in range(60)]
+    proofs = [node(f"passage {n}", Label.CHUNK, text="\U0001f98a" * n) for n in range(60)]
     edges = [edge("EVIDENCED_BY", f"item {n}", f"passage {n}") for n in range(60)]
     await put(graph, [*population.nodes, *proofs], [*population.edges, *edges])
     await graph.outbox.acknowledge(await graph.outbox.claim(20, seconds=60))

@@ -54,6 +54,7 @@ def statements() -> Iterator[tuple[str, str]]:
     yield from ((f"nodes.page {label}", nodes.page(label)) for label in Label)
     yield from ((f"nodes.put {label}", nodes.put(label)) for label in Label)
     yield from ((f"nodes.gaps {flow}", nodes.gaps(flow)) for flow in (True, False))
+    yield from ((f"nodes.thread {one}", nodes.thread(descending=one)) for one in (True, False))
     yield from ((f"nodes.links {chain}", nodes.links(chain)) for chain in (NEXT, HAPPENED_AFTER))
     yield from ((f"edges.put {name}", edges.put(name)) for name in TYPES)
     yield from ((f"edges.drop {name}", edges.drop(name)) for name in TYPES)

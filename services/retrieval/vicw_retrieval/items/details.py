@@ -8,11 +8,11 @@ from functools import cached_property
 
 from vicw_core.consolidation.ledger import LedgerEntry
 from vicw_retrieval.access.visibility import Visibility
+from vicw_retrieval.items.edge_proofs import EdgeProof, read_proofs, source_of
 from vicw_retrieval.items.wire_fields import item_fields, named_thing
 from vicw_retrieval.synthesis.results import edge_to_wire
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.core5 import LEDGER
-from vicw_shared.model.edges import SOURCE_ITEM
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread
 from vicw_shared.uids import chunk_uid, item_uid
 from vicw_shared.wire.items import ItemDetails, ItemEdge, ItemPassage, ItemStatement, ItemVersion
@@ -82,6 +82,7 @@ class ItemReader:
         item = found.item
         passages = await self._passages(found)
         edges, complete = ([], True) if found.macro is not None else await self._edges(item)
+        proofs = await read_proofs(self.graph, self.scope.tenant, edges, {item.uid: passages} if passages else {})
         about = [edge.node for edge in edges if edge.edge.type == "ABOUT" and edge.edge.source == item.uid]
         text = "\n\n".join(passage.text or "" for passage in passages) or None
         return ItemDetails(
@@ -90,7 +91,7 @@ class ItemReader:
             statements=tuple(await self._statements(passages)),
             about=tuple(named_thing(node) for node in sorted(about, key=lambda node: (node.name, node.uid))),
             trigger_phrases=item.trigger_phrases,
-            edges=tuple(map(_edge, edges)),
+            edges=tuple(_edge(edge, proofs.get(edge.edge.id)) for edge in edges),
             edges_complete=complete,
             versions=tuple(await self._versions(item)),
             consolidated_into=found.macro,
@@ -157,10 +158,11 @@ class ItemReader:
         ]
 
 
-def _edge(one: Neighbour) -> ItemEdge:
-    source = one.edge.properties.get(SOURCE_ITEM)
+def _edge(one: Neighbour, proof: EdgeProof | None) -> ItemEdge:
     return ItemEdge(
         **edge_to_wire(one.edge).model_dump(),
         other=named_thing(one.node),
-        source_item=str(source) if source is not None else None,
+        source_item=source_of(one.edge),
+        proof=proof.passage if proof is not None else None,
+        quote=proof.quote if proof is not None else None,
     )

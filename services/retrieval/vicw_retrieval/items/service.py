@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 from vicw_core.filters.compiler import parse_filter
@@ -16,6 +17,7 @@ from vicw_retrieval.items.wire_fields import listed_item
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_shared.clock import now
 from vicw_shared.errors import MissingRecordError
+from vicw_shared.model import Node
 from vicw_shared.ports import ListingQuery, Scope
 from vicw_shared.ports.item_filter import EVERY
 from vicw_shared.ports.item_list import ListingPlace
@@ -42,11 +44,14 @@ async def list_items(query: ItemsQuery, tenant: str, ports: RetrievalPorts) -> I
     )
     items = await ports.graph.list_items(chosen, query.limit + 1)
     page, more = items[: query.limit], len(items) > query.limit
-    texts = await texts_of(ports.graph, chosen.scope, page)
-    return ItemPage(
-        items=tuple(listed_item(item, texts.get(item.uid), chosen.scope) for item in page),
-        next=write_cursor(listing_place(query.order, page[-1]), fingerprint) if more else None,
-    )
+    following = write_cursor(listing_place(query.order, page[-1]), fingerprint) if more else None
+    return await item_page(page, following, chosen.scope, ports)
+
+
+async def item_page(items: Sequence[Node], following: str | None, scope: Scope, ports: RetrievalPorts) -> ItemPage:
+    """Return a page of these items; ``following`` is the cursor of the next one."""
+    texts = await texts_of(ports.graph, scope, items)
+    return ItemPage(items=tuple(listed_item(item, texts.get(item.uid), scope) for item in items), next=following)
 
 
 async def read_item(
@@ -90,10 +95,11 @@ async def viewer_scope(query: ViewerQuery, tenant: str, ports: RetrievalPorts, c
 
 def _place(cursor: str, fingerprint: str) -> ListingPlace:
     key, arrival, uid = read_cursor(cursor, fingerprint, 3)
-    if not (_is_number(key) and _is_number(arrival) and isinstance(uid, str) and is_uid(uid)):
+    if not (is_number(key) and is_number(arrival) and isinstance(uid, str) and is_uid(uid)):
         raise no_cursor()
     return ListingPlace(cast("float", key), cast("int", arrival), uid)
 
 
-def _is_number(value: object) -> bool:
+def is_number(value: object) -> bool:
+    """Return whether a value of a cursor is a number that engines can hold."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 2**63

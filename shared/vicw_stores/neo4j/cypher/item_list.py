@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from vicw_shared.model import Label
 from vicw_shared.model.item_order import ItemOrder
-from vicw_stores.neo4j.cypher.parts import node, seek
+from vicw_stores.neo4j.cypher.parts import gathered, node, seek
 
 KEY = {
     ItemOrder.TOLD: "told_key",
@@ -76,7 +76,7 @@ def page(order: ItemOrder, fixed: int, condition: str, *, of_context: bool, star
         f"RETURN i ORDER BY {ordered} LIMIT $limit"
         for label in LABELS
     )
-    return f"CALL () {{ {branches} }} RETURN {node('i')} AS node ORDER BY {ordered} LIMIT $limit"
+    return f"CALL () {{ {branches} }} WITH i ORDER BY {ordered} LIMIT $limit {gathered(node=node('i'))}"
 
 
 @lru_cache(256)
@@ -101,6 +101,9 @@ def passing(condition: str, order: ItemOrder, *, among: bool, of_contexts: bool)
     return f"CALL () {{ {branches} }} RETURN uid LIMIT $limit"
 
 
+_CONTEXT_PART = ("context", "domain", "label", "items", "first", "last", "passages", "chars", "indexed")
+
+
 @lru_cache(256)
 def context_parts(condition: str) -> str:
     """Return the counts of the items that are ``$listed`` by context, domain and label."""
@@ -108,14 +111,17 @@ def context_parts(condition: str) -> str:
         ItemOrder.TOLD,
         f"i.told_key IS NOT NULL AND i.arrival_key IS NOT NULL AND i.uid IS NOT NULL AND {condition}",
         "i.context AS context, i.domain AS domain, labels(i)[0] AS label, i.told_key AS told, "
-        "COUNT { (i)-[:EVIDENCED_BY]->(:Chunk) } AS passages, "
-        "reduce(sum = 0, size IN [(i)-[:EVIDENCED_BY]->(k:Chunk) | size(k.text)] | sum + size) AS chars, "
-        "COUNT { (i)-[:EVIDENCED_BY]->(k:Chunk) WHERE k.indexed } AS indexed",
+        # Of an earlier version a passage has no ``chars``. ``coalesce`` would read the text of all.
+        "[(i)-[:EVIDENCED_BY]->(k:Chunk) "
+        "| [CASE WHEN k.chars IS NULL THEN size(k.text) ELSE k.chars END, k.indexed]] AS proofs",
     )
     return (
-        f"CALL () {{ {branches} }} RETURN context, domain, label, count(*) AS items, min(told) AS first, "
-        "max(told) AS last, sum(passages) AS passages, sum(chars) AS chars, sum(indexed) AS indexed "
-        "ORDER BY context, domain, label"
+        f"CALL () {{ {branches} }} WITH context, domain, label, told, size(proofs) AS passages, "
+        "reduce(sum = 0, proof IN proofs | sum + proof[0]) AS chars, "
+        "size([proof IN proofs WHERE proof[1]]) AS indexed "
+        "WITH context, domain, label, count(*) AS items, min(told) AS first, max(told) AS last, "
+        "sum(passages) AS passages, sum(chars) AS chars, sum(indexed) AS indexed ORDER BY context, domain, label "
+        + gathered(**{name: name for name in _CONTEXT_PART})
     )
 
 
@@ -125,12 +131,14 @@ def speaker_parts(condition: str) -> str:
     branches = _listed(
         ItemOrder.TOLD,
         f"i.told_key IS NOT NULL AND i.arrival_key IS NOT NULL AND i.uid IS NOT NULL AND {condition}",
-        "COLLECT { MATCH (i)-[:STATED_BY]->(t) WHERE t.kind = 'user' RETURN t.name ORDER BY t.name LIMIT 1 }[0] "
-        "AS user, i.speaker AS speaker, i.context AS context, i.told_key AS told",
+        "reduce(first = null, name IN [(i)-[:STATED_BY]->(t) WHERE t.kind = 'user' | t.name] "
+        "| CASE WHEN first IS NULL OR name < first THEN name ELSE first END) AS user, "
+        "i.speaker AS speaker, i.context AS context, i.told_key AS told",
     )
     return (
-        f"CALL () {{ {branches} }} WITH * WHERE user IS NOT NULL OR speaker IS NOT NULL RETURN user, speaker, context, "
-        "count(*) AS items, min(told) AS first, max(told) AS last"
+        f"CALL () {{ {branches} }} WITH * WHERE user IS NOT NULL OR speaker IS NOT NULL WITH user, speaker, context, "
+        "count(*) AS items, min(told) AS first, max(told) AS last "
+        + gathered(**{name: name for name in ("user", "speaker", "context", "items", "first", "last")})
     )
 
 

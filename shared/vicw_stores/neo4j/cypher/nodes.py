@@ -54,11 +54,6 @@ PAYLOAD_SOURCES = (
 )
 """Items with payloads that repeat an edge to one of some nodes."""
 
-THREAD = (
-    f"MATCH (n:Event) {seek('n', 'Event', 'flow_at')} WHERE n.flow_at > $prefix AND n.flow_at < $end "
-    f"AND n.tenant = $tenant RETURN {node('n')} AS node ORDER BY n.flow_at, n.uid LIMIT $limit"
-)
-
 FLOW = (
     f"MATCH (n:Event) {seek('n', 'Event', 'flow_at')} WHERE n.flow_at > $start WITH n ORDER BY n.flow_at LIMIT 1 "
     "RETURN n.tenant AS tenant, n.context AS context, n.flow_id AS flow_id, n.flow_at AS place"
@@ -78,6 +73,17 @@ EXPIRED = (
     f"UNION ALL MATCH (n:Entity) {seek('n', 'Entity', 'ends_at')} WHERE n.ends_at <= $before "
     f"RETURN n ORDER BY n.ends_at LIMIT $limit }} RETURN {node('n')} AS node ORDER BY n.ends_at, n.uid LIMIT $limit"
 )
+
+
+@cache
+def thread(*, descending: bool) -> str:
+    """Return a flow's items between two places, in the order of its chain or from its end."""
+    way = " DESC" if descending else ""
+    return (
+        f"MATCH (n:Event) {seek('n', 'Event', 'flow_at')} WHERE n.flow_at > $prefix AND n.flow_at < $end "
+        f"AND n.tenant = $tenant RETURN {node('n')} AS node ORDER BY n.flow_at{way}, n.uid{way} LIMIT $limit"
+    )
+
 
 CONTEXTS = (
     f"MATCH (n:Context) {seek('n', 'Context', 'tenant_key')} "
