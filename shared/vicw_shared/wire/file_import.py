@@ -11,6 +11,7 @@ from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
 from vicw_shared.model import Sensitivity
+from vicw_shared.model.receipts import RUNNING_IMPORT
 from vicw_shared.wire.base import Id, Message, Prose, RawText, StrictBool, StrictInt, Timestamp, TimeZone
 
 _EXAMPLE: JsonDict = {
@@ -148,4 +149,4 @@ class ImportJob(Message):
     @property
     def is_over(self) -> bool:
         """Whether it has ended."""
-        return self.status not in {"running", "cancelling"}
+        return self.status not in RUNNING_IMPORT

@@ -29,7 +29,10 @@ class ItemsQuery(ViewerQuery, PlainConditions):
 
     filter: str | None = Field(None, description="A filter as JSON, for what the other parameters cannot say")
     context: Id | None = None
-    id: Id | None = Field(None, description="Your id of an item of `context`: the answer is that item, whole")
+    id: Id | None = Field(
+        None,
+        description="Your id of an item of `context`: the answer is that item, whole. Only `viewer…` may be beside it",
+    )
     domain: Id | None = None
     tag: tuple[Id, ...] = Field((), description="Has all of these tags")
     order: ItemOrder = Field(

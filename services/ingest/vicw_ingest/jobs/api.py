@@ -10,6 +10,8 @@ from uuid import UUID
 
 from pydantic import Field
 
+from vicw_core.changes import ChangeKind
+from vicw_core.tenants import require_tenant
 from vicw_ingest.response.job_status import job_status
 from vicw_runtime.operations import NoItem, Opening, Operation, Report, Stores
 from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt
@@ -74,7 +76,8 @@ class ReplayResult(Message):
 
 
 async def run_list(stores: Stores, request: FailuresRequest, report: Report[FailedEntry]) -> FailuresResult:
-    """Report the failed entries as items."""
+    """Report the failed entries as items. Raises InvalidInputError for a tenant without data."""
+    await require_tenant(stores.graph, request.tenant)
     queue = stores.graph.pending_extractions if request.llm else stores.graph.outbox
     for failure in await queue.failures(request.tenant, request.limit or sys.maxsize):
         fields = asdict(failure)
@@ -90,7 +93,8 @@ async def run_show(stores: Stores, request: JobRequest, report: Report[NoItem]) 
 
 
 async def run_replay(stores: Stores, request: ReplayRequest, report: Report[NoItem]) -> ReplayResult:
-    """Make entries due and wake who works on them."""
+    """Make entries due and wake who works on them. Raises InvalidInputError for a tenant without data."""
+    await require_tenant(stores.graph, request.tenant)
     queue, workers = (
         (stores.graph.pending_extractions, stores.extraction_queue)
         if request.llm
@@ -131,5 +135,6 @@ REPLAY = Operation(
     item=NoItem,
     run=run_replay,
     opening=Opening.STORES,
+    change=lambda request: ChangeKind.REPLAY,
 )
 OPERATIONS = (LIST_FAILURES, SHOW_JOB, REPLAY)
