@@ -12,7 +12,7 @@ from operator import methodcaller
 
 from vicw_core.step_pages import place_before
 from vicw_shared.clock import now
-from vicw_shared.ports import GraphTransaction, MaintenanceStep, Outcome, Steps, Store
+from vicw_shared.ports import GraphStore, GraphTransaction, MaintenanceStep, Outcome, Steps, Store
 from vicw_shared.ports.sleep import AUDIT
 
 KEY, COUNT = "key", "count"
@@ -68,7 +68,7 @@ async def record_change(
     await transaction.log_step(step)
 
 
-async def record_change_now(graph: Store, tenant: str, kind: ChangeKind, *, key: str | None) -> None:
+async def record_change_now(graph: GraphStore, tenant: str, kind: ChangeKind, *, key: str | None) -> None:
     """Record a change of one thing in a transaction of its own: of what no transaction of the graph makes."""
     at = now()
     await graph.write(tenant, "", lambda transaction: record_change(transaction, tenant, kind, 1, key=key, at=at))
