@@ -11,7 +11,8 @@ from enum import StrEnum
 from operator import methodcaller
 
 from vicw_core.step_pages import place_before
-from vicw_shared.ports import GraphTransaction, MaintenanceStep, Outcome, Steps, Store
+from vicw_shared.clock import now
+from vicw_shared.ports import GraphStore, GraphTransaction, MaintenanceStep, Outcome, Steps, Store
 from vicw_shared.ports.sleep import AUDIT
 
 KEY, COUNT = "key", "count"
@@ -22,7 +23,8 @@ class ChangeKind(StrEnum):
     """What was done.
 
     Items are updated, patched, retracted, erased or superseded; entities merged, split, identified or renamed; steps of
-    the sleep cycle undone, and its jobs run by request; webhooks made, removed, or given another secret.
+    the sleep cycle undone, its jobs run by request, and auto-tags wiped; webhooks made, removed, or given another
+    secret; keys made and revoked; indexes rebuilt or dropped; what failed is tried again.
     """
 
     UPDATE = "update"
@@ -39,6 +41,12 @@ class ChangeKind(StrEnum):
     MAKE_WEBHOOK = "make-webhook"
     REMOVE_WEBHOOK = "remove-webhook"
     ROTATE_WEBHOOK = "rotate-webhook"
+    MAKE_KEY = "make-key"
+    REVOKE_KEY = "revoke-key"
+    WIPE = "wipe"
+    REINDEX = "reindex"
+    DROP_INDEXES = "drop-indexes"
+    REPLAY = "replay"
 
 
 async def record_change(
@@ -58,6 +66,12 @@ async def record_change(
         details=details,
     )
     await transaction.log_step(step)
+
+
+async def record_change_now(graph: GraphStore, tenant: str, kind: ChangeKind, *, key: str | None) -> None:
+    """Record a change of one thing in a transaction of its own: of what no transaction of the graph makes."""
+    at = now()
+    await graph.write(tenant, "", lambda transaction: record_change(transaction, tenant, kind, 1, key=key, at=at))
 
 
 async def forget_changes(graph: Store, before: datetime) -> int:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from support.api.operator_requests import ALL_RIGHTS, CHECK, ERASURE, KEYS, RUN, SLEEP, UNDO, WEBHOOKS, WITH_WEBHOOKS
 from support.api.tenant_isolation import (
-    CHECK,
     CONTEXTS,
-    ERASURE,
     EVENTS,
     FEEDBACK,
     GRAPH,
@@ -17,7 +16,6 @@ from support.api.tenant_isolation import (
     ITEM,
     ITEMS,
     JOB,
-    KEYS,
     KNOWLEDGE,
     OF_AGENTS,
     OF_IMPORT,
@@ -28,15 +26,11 @@ from support.api.tenant_isolation import (
     PROFILE,
     RETRACT,
     RETRIEVE,
-    RUN,
     SAID,
-    SLEEP,
     STATS,
     SUPERSEDE,
     TIMELINE,
-    UNDO,
     USERS,
-    WEBHOOKS,
     check_isolation,
     check_queue_fairness,
     endpoints,
@@ -62,23 +56,25 @@ READ = {
     *WEBHOOKS,
 }
 """The endpoints of the retrieval service."""
+WRITTEN = {INGEST, JOB, RETRACT, SUPERSEDE, PATCH, PATCH_BY_ID, KNOWLEDGE, *ERASURE, *IDENTITY, *KEYS, UNDO, RUN}
+WRITTEN |= {IMPORT, *OF_IMPORT}
+"""Those of the ingest service."""
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
 
 
 def test_tenants_are_isolated_on_every_endpoint(platform: Platform) -> None:
-    variables = {"VICW_HOST": "0.0.0.0", **PATIENT}
+    variables = {"VICW_HOST": "0.0.0.0", **PATIENT, **WITH_WEBHOOKS}
     ingest = platform.add("closed-ingest", "vicw_ingest", **variables).start().url
     variables["VICW_MCP_INGEST_URL"] = ingest
     retrieval = platform.add("closed-retrieval", "vicw_retrieval", **variables).start().url
-    written = {INGEST, JOB, RETRACT, SUPERSEDE, PATCH, PATCH_BY_ID, KNOWLEDGE, *ERASURE, *IDENTITY, *KEYS, UNDO, RUN}
-    written |= {IMPORT, *OF_IMPORT}
-    assert endpoints(ingest) == {*written, *PROBES}, "a new endpoint is tried by two tenants, too"
+    assert endpoints(ingest) == {*WRITTEN, *PROBES}, "a new endpoint is tried by two tenants, too"
     assert endpoints(retrieval) == {*READ, *PROBES}, "a new endpoint is tried by two tenants, too"
     urls = {probe: [ingest, retrieval] for probe in PROBES}
     urls |= {endpoint: [retrieval] for endpoint in READ}
-    urls |= {endpoint: [ingest] for endpoint in written}
-    check_isolation(urls, (platform.key("--tenant", "ana"), platform.key("--tenant", "bob")), indexed=False)
+    urls |= {endpoint: [ingest] for endpoint in WRITTEN}
+    ana, bob = (platform.key("--tenant", name, *ALL_RIGHTS) for name in ("ana", "bob"))
+    check_isolation(urls, (ana, bob), indexed=False)
 
 
 def test_a_full_backlog_share_of_one_tenant_does_not_block_another(platform: Platform) -> None:

@@ -152,6 +152,12 @@ def test_wrong_questions_name_the_field_and_the_fix(http: httpx.Client) -> None:
     assert refused(http, filter='{"not": ' * 6 + "{}" + "}" * 6)[0][0] == "filter"
     assert refused(http, label="Evnt")[0][0] == "query.label"
     assert refused(http, id="n5")[0] == ("context", "is missing: an id is unique only inside a context")
+    among = "chooses among items, and `id` names one"
+    assert refused(http, context=CONTEXT, id="n5", speaker="Ana") == [("speaker", among)]
+    assert refused(http, context=CONTEXT, id="n5", filter="{}", order="told", viewer="Ben") == [
+        ("filter", among),
+        ("order", among),
+    ]
     assert refused(http, limit=1001)[0][0] == "limit"
     assert refused(http, ordre="told")[0][0] == "ordre"
     cursor = listed(http, limit=2)["next"]

@@ -10,7 +10,7 @@ from vicw_retrieval.request.engines import CircuitBreaker, Deadline
 from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_runtime.background_throttle import BackgroundThrottle
 from vicw_shared.model import EdgeRegistry
-from vicw_shared.ports import DomainCounts, Embedder, GraphStore, Outbox, Reranker, SleepLog, VectorStore
+from vicw_shared.ports import DomainCounts, Embedder, GraphStore, Outbox, Reranker, SleepLog, Store, VectorStore
 from vicw_shared.settings import LimitSettings, RetrievalSettings
 
 
@@ -25,6 +25,7 @@ class RetrievalPorts:
     ``calibration`` has the constants of relevance for the embedding model, by default those of words alone.
     ``outbox`` knows the passages that no vector search finds yet; None: nobody asks for them.
     ``log`` has what was said of items; None: nothing is.
+    ``unfinished`` is the store whose work that goes on is counted; None: nobody asks.
     ``disk_bytes`` returns the size of the stores' files, of all tenants; None: they are not on this machine.
     ``uses`` counts shown items. ``throttle`` makes background work yield. ``outage`` lives as long as the process.
     """
@@ -44,6 +45,7 @@ class RetrievalPorts:
     reranker: Reranker | None = None
     outbox: Outbox | None = None
     log: SleepLog | None = None
+    unfinished: Store | None = None
     uses: UsageCounter | None = None
     disk_bytes: Callable[[], int] | None = None
     throttle: BackgroundThrottle = field(default_factory=BackgroundThrottle)

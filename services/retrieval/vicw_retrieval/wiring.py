@@ -68,6 +68,7 @@ class RetrievalWiring(PlatformWiring):
             reranker=self._reranker,
             outbox=self.engines.graph.outbox,
             log=self.engines.graph.log,
+            unfinished=self.engines.graph,
             uses=self._uses,
             calibration=self._calibrations.of(index.model),
         )

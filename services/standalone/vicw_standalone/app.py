@@ -23,6 +23,7 @@ from vicw_runtime.browser_guard import BrowserGuard
 from vicw_runtime.http import Caller, KeyGate, create_app
 from vicw_runtime.http.serve import serve_while_opening
 from vicw_runtime.keys.router import create_keys_router
+from vicw_runtime.keys.service import KeyPorts
 from vicw_runtime.mcp.endpoint import McpEndpoint
 from vicw_runtime.mcp.port import McpPorts
 from vicw_runtime.oidc.metadata import add_metadata
@@ -113,7 +114,9 @@ def create_starting_app(standalone: Standalone) -> tuple[FastAPI, Callable[[], N
     app.include_router(retrieval_router(standalone.retrieval_ports, gate), dependencies=opened)
     app.include_router(create_webhooks_router(standalone.webhooks, gate), dependencies=opened)
     app.include_router(create_hooks_router(_hook_ports(standalone), open_writer, gate), dependencies=opened)
-    app.include_router(create_keys_router(lambda: standalone.keys, gate), dependencies=opened)
+    app.include_router(
+        create_keys_router(lambda: KeyPorts(standalone.keys, standalone.graph), gate), dependencies=opened
+    )
     app.include_router(create_upkeep_router(standalone.upkeep, gate), dependencies=opened)
     app.include_router(create_undo_router(standalone.undo, gate), dependencies=opened)
     app.include_router(create_run_router(standalone.runs, gate), dependencies=opened)

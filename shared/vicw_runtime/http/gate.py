@@ -62,9 +62,13 @@ class Caller:
                 "user, with its --data-dir instead of --url"
             )
 
+    def is_operator(self, tenant: str | None) -> bool:
+        """Return whether it is the owner or of the server's own ``tenant``, which is the operator's (None: any is)."""
+        return self.owner or tenant is None or self.tenant == tenant
+
     def require_operator(self, tenant: str) -> None:
-        """Raise ForbiddenError unless it is the owner or of the server's own ``tenant``, which is the operator's."""
-        if not self.owner and self.tenant != tenant:
+        """Raise ForbiddenError unless it is the operator by ``is_operator``."""
+        if not self.is_operator(tenant):
             REFUSED.labels("owner").inc()
             raise ForbiddenError(
                 "This is of all tenants, so it takes a key of the operator's tenant (VICW_TENANT). For its own tenant "
@@ -96,9 +100,13 @@ class Tokens(Protocol):
 class Gate(ABC):
     """Admits or refuses requests. Unless it is ``required``, a request without a key is admitted, too."""
 
-    def __init__(self, *, required: bool, how: str) -> None:
-        """Append ``how`` to each refusal: how to send a key and where to get one."""
+    def __init__(self, *, required: bool, how: str, operator: str | None = None) -> None:
+        """Append ``how`` to each refusal: how to send a key and where to get one.
+
+        ``operator`` is the operator's tenant; None: there are no tenants.
+        """
         self.required = required
+        self.operator = operator
         self._how = how
 
     @abstractmethod
@@ -232,7 +240,8 @@ class KeyGate(Gate):
         Who sends ``owner_token`` from this machine is the owner, with the right ``admin`` alone: it gives no access to
         what is stored. A copy of it is worth nothing elsewhere. What is no key may be one of ``tokens``.
         """
-        super().__init__(required=required, how="Send `Authorization: Bearer KEY`; `vicw keys create` makes a key")
+        how = "Send `Authorization: Bearer KEY`; `vicw keys create` makes a key"
+        super().__init__(required=required, how=how, operator=tenant)
         self._keys = KeyCache(keys, limits)
         self._tenant = tenant
         self._owner_token = owner_token

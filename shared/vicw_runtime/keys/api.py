@@ -11,10 +11,10 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
+from vicw_runtime.keys.service import KeyPorts, make_key, revoke_key
 from vicw_runtime.operations import NoItem, Opening, Operation, Report, Stores
-from vicw_shared.clock import now
 from vicw_shared.errors import MissingRecordError
-from vicw_shared.model.keys import Right, mint, tenant_flaw
+from vicw_shared.model.keys import Right, tenant_flaw
 from vicw_shared.wire.base import Id, Message, RawText, example
 from vicw_shared.wire.examples import story
 from vicw_shared.wire.keys import NOTE_CHARS
@@ -98,8 +98,8 @@ class RevokedKey(Message):
 
 async def run_create(stores: Stores, request: CreateKeyRequest, report: Report[NoItem]) -> CreatedKey:
     """Store a new key."""
-    key, token = mint(request.tenant, request.rights, now(), request.note)
-    await stores.keys.add(key)
+    ports = KeyPorts(stores.keys, stores.graph)
+    key, token = await make_key(ports, request.tenant, request.rights, request.note, key=report.key)
     return CreatedKey(id=key.id, token=token, rights=key.rights)
 
 
@@ -121,7 +121,8 @@ async def run_list(stores: Stores, request: ListKeysRequest, report: Report[List
 
 async def run_revoke(stores: Stores, request: RevokeKeyRequest, report: Report[NoItem]) -> RevokedKey:
     """Revoke a key. Raises MissingRecordError if there is no valid one with this id."""
-    if not await stores.keys.revoke(request.id, now()):
+    found, ports = await stores.keys.key(request.id), KeyPorts(stores.keys, stores.graph)
+    if found is None or await revoke_key(ports, found, key=report.key) is None:
         raise MissingRecordError(f"There is no valid key {request.id}; `vicw keys list` lists all keys")
     return RevokedKey(id=request.id)
 

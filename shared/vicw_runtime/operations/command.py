@@ -105,5 +105,9 @@ def run_command[Q: Message, R: Message, I: Message](
 async def _run_here[Q: Message, R: Message, I: Message](
     access: Access, operation: Operation[Any, Q, R, I], request: Q, place: Place, report: Report[I]
 ) -> R:
+    from vicw_core.tenants import require_tenant
+
     async with access.open(place, operation.opening) as memory:
+        if operation.of_tenant:
+            await require_tenant(memory.graph, request.tenant)  # type: ignore[attr-defined]
         return await operation.run(memory, request, report)

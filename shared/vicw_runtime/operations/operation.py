@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vicw_shared.progress import Progress, silent
 from vicw_shared.wire.base import Message
+
+if TYPE_CHECKING:  # every command imports this module
+    from vicw_core.changes import ChangeKind
 
 
 class Opening(Enum):
@@ -34,13 +37,15 @@ def ignore(item: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Report[I: Message]:
-    """Where an operation reports its progress, and its items in order, while it runs.
+    """Where an operation reports its progress, and its items in order, while it runs, and who has it run.
 
-    Both calls return at once; progress may be dropped, items are not.
+    Both calls return at once; progress may be dropped, items are not. ``key``: the id of the caller's key, if it has
+    one.
     """
 
     progress: Progress = silent
     item: Callable[[I], None] = ignore
+    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +61,9 @@ class Operation[M, Q: Message, R: Message, I: Message]:
     ``of_tenant``: the request has a ``tenant`` (None: all), and its items show what is stored. A key that has the right
     ``retrieve``, too, may run it for its own tenant, and for no other. Whatever is not of a tenant is of all of them: a
     key that runs it is of the operator's tenant.
+
+    ``change`` returns what the record of changes says of a request, under the caller's tenant; None: the request only
+    reads, or ``run`` records it itself. A server records it when it begins, unless the owner calls.
     """
 
     name: str
@@ -68,6 +76,7 @@ class Operation[M, Q: Message, R: Message, I: Message]:
     owner_only: bool = False
     needs_owner: Callable[[Q], bool] = lambda request: False
     of_tenant: bool = False
+    change: Callable[[Q], ChangeKind | None] = lambda request: None
 
 
 type AnyOperation = Operation[Any, Any, Any, Any]

@@ -11,6 +11,8 @@ import structlog
 from fastapi import APIRouter, Request, Response, Security
 from fastapi.responses import StreamingResponse
 
+from vicw_core.changes import record_change_now
+from vicw_core.tenants import require_tenant
 from vicw_runtime.http import Caller, Gate, bearer_scheme, caller_of, refusals
 from vicw_runtime.http.problems import unexpected
 from vicw_runtime.operations.lines import MEDIA_TYPE, OperationLine, OperationProgress
@@ -75,14 +77,17 @@ class OperationServer:
 
     def _endpoint(self, operation: AnyOperation) -> Callable[..., Any]:
         async def endpoint(body: Any, request: Request) -> Response:
+            caller, memory = caller_of(request), self._memory()
             if operation.needs_owner(body):
-                caller_of(request).require_owner()
+                caller.require_owner()
             if operation.of_tenant:
-                body = _of_callers_tenant(body, caller_of(request))
+                body = await _of_callers_tenant(body, caller, memory)
             else:
-                caller_of(request).require_operator(self._tenant)
-            running = _Running(operation)
-            task = asyncio.create_task(running.run(self._memory(), body), name=operation.name)
+                caller.require_operator(self._tenant)
+            if not caller.owner and (kind := operation.change(body)) is not None:
+                await record_change_now(memory.graph, caller.tenant, kind, key=caller.key)
+            running = _Running(operation, caller.key)
+            task = asyncio.create_task(running.run(memory, body), name=operation.name)
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
             try:
@@ -97,12 +102,14 @@ class OperationServer:
         return endpoint
 
 
-def _of_callers_tenant(body: Any, caller: Caller) -> Any:
+async def _of_callers_tenant(body: Any, caller: Caller, memory: Memory) -> Any:
     """Return a request as this caller may make it: the owner as it is, a key for its own tenant.
 
-    Raises ForbiddenError for a key without the right to read, or for the tenant of another.
+    Raises ForbiddenError for a key without the right to read, or for the tenant of another, and InvalidInputError for
+    a tenant of the owner's that has nothing stored.
     """
     if caller.owner:
+        await require_tenant(memory.graph, body.tenant)
         return body
     caller.require(Right.RETRIEVE)
     if body.tenant not in {None, caller.tenant}:
@@ -119,8 +126,9 @@ def _stop(task: asyncio.Task[None]) -> None:
 class _Running:
     """A running operation and the lines that are not sent yet."""
 
-    def __init__(self, operation: AnyOperation) -> None:
+    def __init__(self, operation: AnyOperation, key: str | None) -> None:
         self._operation = operation
+        self._key = key
         self._lines: asyncio.Queue[dict[str, Message]] = asyncio.Queue()
         self._has_line = asyncio.Event()
         self._error: VicwError | None = None
@@ -129,7 +137,8 @@ class _Running:
     async def run(self, memory: Memory, request: Message) -> None:
         """Run the operation; its end is the last line."""
         try:
-            result = await self._operation.run(memory, request, Report(self._report, lambda item: self._put(item=item)))
+            report: Report[Message] = Report(self._report, lambda item: self._put(item=item), self._key)
+            result = await self._operation.run(memory, request, report)
         except VicwError as error:
             self._fail(error)
         except asyncio.CancelledError:

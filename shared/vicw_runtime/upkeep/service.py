@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from vicw_core.changes import ChangeKind, record_change
+from vicw_core.changes import ChangeKind, record_change_now
 from vicw_core.page_cursor import fingerprint_of
 from vicw_core.step_pages import cursor_of, place_of
 from vicw_core.undo import UNDOABLE, require_undoable
@@ -16,7 +16,7 @@ from vicw_runtime.schedule.plans import JobPlan, job_plans
 from vicw_runtime.upkeep.drift import COMPARISON, drift_task
 from vicw_shared.clock import now
 from vicw_shared.errors import StateConflictError
-from vicw_shared.ports import GraphTransaction, MaintenanceStep, Outcome, SleepLog, Steps, Store
+from vicw_shared.ports import MaintenanceStep, Outcome, SleepLog, Steps, Store
 from vicw_shared.wire.sleep import (
     CheckState,
     Comparison,
@@ -74,11 +74,7 @@ async def start_job(ports: RunPorts, job: RunnableJob, key: str | None) -> None:
     scheduled = ScheduledJob(job.value)
     if (stopped_by := ports.stopped_by(scheduled)) is not None:
         raise StateConflictError(f"The job {job.value} does not run here: {stopped_by}")
-
-    async def record(transaction: GraphTransaction) -> None:
-        await record_change(transaction, ports.tenant, ChangeKind.RUN, 1, key=key, at=now())
-
-    await ports.graph.write(ports.tenant, "", record)
+    await record_change_now(ports.graph, ports.tenant, ChangeKind.RUN, key=key)
     await ports.start(scheduled)
 
 

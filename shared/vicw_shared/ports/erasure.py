@@ -32,6 +32,10 @@ class Erasures(Protocol):
         """Return all records, ordered by erasure and number."""
         ...
 
+    async def pending(self, tenant: str) -> int:
+        """Return the number of a tenant's erasures that have a record: they have not ended."""
+        ...
+
     async def erased(self) -> int:
         """Return the number of erasures. Copies outside the store are rebuilt when this number changes."""
         ...

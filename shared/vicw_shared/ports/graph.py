@@ -197,6 +197,10 @@ class StoreRecord(Protocol):
         """Return the receipt stored under ``key``, or None."""
         ...
 
+    async def recent_receipts(self, tenant: str, prefix: str, since: datetime, *, limit: int) -> list[Receipt]:
+        """Return up to ``limit`` receipts of a tenant, by a prefix of their keys, created since an instant."""
+        ...
+
     async def forget_receipts(self, before: datetime, *, limit: int) -> int:
         """Remove receipts of all tenants created before an instant, ``limit`` at most; return how many."""
         ...

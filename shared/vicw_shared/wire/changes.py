@@ -22,13 +22,14 @@ class AuditQuery(Message):
 
 
 class AuditRecord(Message):
-    """A change: its kind, the number of items, entities or webhooks, when, and by which key. Never which."""
+    """A change: its kind, the number of items, entities, webhooks or keys, when, and by which key. Never which."""
 
     id: str
     at: Timestamp
     kind: str = Field(
         description="`update`, `patch`, `retract`, `erase`, `merge`, `split`, `identify`, `rename`, `supersede`, "
-        "`undo`, `run`, `make-webhook`, `remove-webhook` or `rotate-webhook`"
+        "`undo`, `run`, `wipe`, `reindex`, `drop-indexes`, `replay`, `make-webhook`, `remove-webhook`, "
+        "`rotate-webhook`, `make-key` or `revoke-key`"
     )
     key: str | None = Field(description="Id of the key; null: none was needed, or it was a command of the operator")
     count: StrictInt = Field(description="Number of items or entities; of an erasure 0 if only contexts were named")

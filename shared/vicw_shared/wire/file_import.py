@@ -11,6 +11,7 @@ from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
 from vicw_shared.model import Sensitivity
+from vicw_shared.model.receipts import RUNNING_IMPORT
 from vicw_shared.wire.base import Id, Message, Prose, RawText, StrictBool, StrictInt, Timestamp, TimeZone, example
 from vicw_shared.wire.examples import story
 
@@ -161,4 +162,4 @@ class ImportJob(Message):
     @property
     def is_over(self) -> bool:
         """Whether it has ended."""
-        return self.status not in {"running", "cancelling"}
+        return self.status not in RUNNING_IMPORT

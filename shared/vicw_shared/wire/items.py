@@ -32,7 +32,9 @@ class ItemsQuery(ViewerQuery, PlainConditions):
     )
     context: Id | None = Field(None, examples=[story.NOVEL])
     id: Id | None = Field(
-        None, description="Your id of an item of `context`: the answer is that item, whole", examples=[story.BETRAYAL]
+        None,
+        description="Your id of an item of `context`: the answer is that item, whole. Only `viewer…` may be beside it",
+        examples=[story.BETRAYAL],
     )
     domain: Id | None = Field(None, examples=["creative"])
     tag: tuple[Id, ...] = Field((), description="Has all of these tags", examples=[["amulet"]])

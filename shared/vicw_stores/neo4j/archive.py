@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from vicw_shared.clock import from_us, to_us
+from vicw_shared.clock import to_us
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.ports import Counters, GraphSnapshot, MaintenanceStep, Receipt, Steps, Use
 from vicw_shared.telemetry.engines import measured
@@ -17,6 +16,7 @@ from vicw_stores.neo4j.pending_extractions import Neo4jPendingExtractions
 from vicw_stores.neo4j.record import Neo4jUses
 from vicw_stores.neo4j.rows import by_uid, edge_of, gathered, nodes_in
 from vicw_stores.neo4j.steps import find_steps
+from vicw_stores.neo4j.transaction import keyed_receipt
 
 _PAGE = 1000
 _UIDS = 50_000
@@ -101,11 +101,7 @@ class Neo4jSnapshot:
     async def receipts(self, tenant: str, *, after: Receipt | None, limit: int) -> list[Receipt]:
         at, key = (to_us(after.created_at), after.key) if after is not None else _BEFORE_ALL
         values = {"tenant_key": tenant_key(tenant), "at": at, "key": key, "limit": limit}
-        rows = [row["receipt"] for row in await self._database.read(records.RECEIPTS, **values)]
-        return [
-            Receipt(row["receipt_key"], row["fingerprint"], from_us(row["created_at"]), json.loads(row["body"]))
-            for row in rows
-        ]
+        return [keyed_receipt(row["receipt"]) for row in await self._database.read(records.RECEIPTS, **values)]
 
     async def steps(self, *, before: MaintenanceStep | None, limit: int) -> list[MaintenanceStep]:
         return await find_steps(self._database, Steps(with_feedback=True), before, limit)

@@ -22,6 +22,10 @@ class Neo4jErasures:
         notes = [row["note"] for row in await self._database.read(records.ERASURES, prefix=_ALL)]
         return [ErasurePart(n["erasure"], n["number"], n["erasure_of"], json.loads(n["body"])) for n in notes]
 
+    async def pending(self, tenant: str) -> int:
+        (row,) = await self._database.read(records.PENDING_ERASURES, prefix=_ALL, tenant=tenant)
+        return int(row["count"])
+
     async def erased(self) -> int:
         (row,) = await self._database.read(records.ERASED)
         return int(row["count"])

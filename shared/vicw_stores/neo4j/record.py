@@ -12,9 +12,9 @@ from vicw_shared.ports import ModelChange, ModelIdentity, Models, Receipt, Use
 from vicw_shared.telemetry.engines import measured
 from vicw_stores.neo4j.cypher import records
 from vicw_stores.neo4j.database import Neo4jDatabase
-from vicw_stores.neo4j.keys import receipt_record, use_record
+from vicw_stores.neo4j.keys import receipt_record, tenant_key, use_record
 from vicw_stores.neo4j.stored_words import converted_of
-from vicw_stores.neo4j.transaction import receipt_of
+from vicw_stores.neo4j.transaction import keyed_receipt, receipt_of
 
 
 @measured("neo4j")
@@ -26,6 +26,10 @@ class Neo4jRecord:
 
     async def receipt(self, tenant: str, key: str) -> Receipt | None:
         return receipt_of(key, await self._database.read(records.RECEIPT, record=receipt_record(tenant, key)))
+
+    async def recent_receipts(self, tenant: str, prefix: str, since: datetime, *, limit: int) -> list[Receipt]:
+        values = {"tenant_key": tenant_key(tenant), "prefix": prefix, "since": to_us(since), "limit": limit}
+        return [keyed_receipt(row["receipt"]) for row in await self._database.read(records.RECENT_RECEIPTS, **values)]
 
     async def forget_receipts(self, before: datetime, *, limit: int) -> int:
         values = {"before": to_us(before), "limit": limit}

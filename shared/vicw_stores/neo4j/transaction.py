@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import batched, groupby
 from operator import attrgetter
+from typing import Any
 
 from neo4j import Record
 
@@ -286,9 +287,13 @@ class Neo4jTransaction:
 def receipt_of(key: str, rows: Sequence[Record]) -> Receipt | None:
     """Return the receipt of a look-up's rows, or None."""
     for row in rows:
-        receipt = row["receipt"]
-        return Receipt(key, receipt["fingerprint"], from_us(receipt["created_at"]), json.loads(receipt["body"]))
+        return keyed_receipt({**row["receipt"], "receipt_key": key})
     return None
+
+
+def keyed_receipt(found: Mapping[str, Any]) -> Receipt:
+    """Return the receipt of a look-up that returns its key, too."""
+    return Receipt(found["receipt_key"], found["fingerprint"], from_us(found["created_at"]), json.loads(found["body"]))
 
 
 def _merge_duplicates(edges: Iterable[Edge]) -> list[Edge]:

@@ -34,6 +34,10 @@ class SqliteErasures:
         rows = await self._database.read(lambda c: c.execute(sql).fetchall())
         return [ErasurePart(erasure, number, tenant, json.loads(body)) for erasure, number, tenant, body in rows]
 
+    async def pending(self, tenant: str) -> int:
+        sql = "SELECT count(*) FROM erasure WHERE tenant = ? AND number = 0"
+        return await self._database.read(lambda c: int(c.execute(sql, (tenant,)).fetchone()[0]))
+
     async def erased(self) -> int:
         row = await self._database.read(lambda c: c.execute("SELECT value FROM meta WHERE key = 'erased'").fetchone())
         return int(row[0]) if row else 0

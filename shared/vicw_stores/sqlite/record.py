@@ -28,6 +28,15 @@ class SqliteRecord:
     async def receipt(self, tenant: str, key: str) -> Receipt | None:
         return await self._database.read(lambda c: read_receipt(c, tenant, key))
 
+    async def recent_receipts(self, tenant: str, prefix: str, since: datetime, *, limit: int) -> list[Receipt]:
+        sql = (
+            "SELECT key, fingerprint, created_at, body FROM receipt INDEXED BY receipt_age "
+            "WHERE tenant = ? AND created_at >= ? AND substr(key, 1, ?) = ? LIMIT ?"
+        )
+        values = (tenant, to_us(since), len(prefix), prefix, limit)
+        rows = await self._database.read(lambda c: c.execute(sql, values).fetchall())
+        return [Receipt(key, fingerprint, from_us(at), json.loads(body)) for key, fingerprint, at, body in rows]
+
     async def forget_receipts(self, before: datetime, *, limit: int) -> int:
         sql = "DELETE FROM receipt WHERE rowid IN (SELECT rowid FROM receipt WHERE created_at < ? LIMIT ?)"
         return await self._write(lambda c: c.execute(sql, (to_us(before), limit)).rowcount)

@@ -12,6 +12,7 @@ from support.clients.served import keep_logs
 from support.clients.sleep_command import without_model
 from support.servers.neo4j.server import Neo4jServer
 from support.stores.memory import open_memory
+from support.stores.neo4j import empty_neo4j
 from vicw_standalone.cli import app
 
 COMMANDS = (
@@ -27,6 +28,7 @@ COMMANDS = (
 
 @pytest.fixture(autouse=True)
 def environment(neo4j_server: Neo4jServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    empty_neo4j(neo4j_server)  # a tenant of another test would be named
     without_model(monkeypatch)
     keep_logs(monkeypatch)
     for name, value in {

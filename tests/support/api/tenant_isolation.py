@@ -6,7 +6,7 @@ import json
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,9 +14,15 @@ import httpx
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from support.api.operator_requests import (
+    ERASURE,
+    FORGET,
+    OPERATORS,
+    Belongings,
+    operator_requests,
+)
 from support.generators.example_count import TIMES
 from support.processes.server import eventually
-from vicw_standalone.operations import OPERATIONS
 
 INGEST, JOB, RETRIEVE = "POST /ingest", "GET /ingest/jobs/{job}", "POST /retrieve"
 RETRACT, SUPERSEDE, FEEDBACK = "POST /items/retract", "POST /supersede", "POST /feedback"
@@ -34,22 +40,12 @@ IDENTITY = {THINGS, CANDIDATES, MERGE, SPLIT, IDENTIFY, *OF_ONE_THING}
 FIND, WALK, FLOW = "POST /graph/find", "POST /graph/walk", "POST /graph/flow"
 OF_A_NODE = {f"POST /graph/{question}" for question in ("about", "person", "users", "merges", "history")}
 GRAPH = {FIND, WALK, FLOW, *OF_A_NODE}
-WEBHOOKS = {"GET /webhooks", "POST /webhooks", "DELETE /webhooks/{webhook}"}
-WEBHOOKS |= {"GET /webhooks/{webhook}/dead"}
-WEBHOOKS |= {f"POST /webhooks/{{webhook}}/{change}" for change in ("replay", "secret")}
-KEYS = {"GET /keys", "POST /keys", "DELETE /keys/{key}"}
-SLEEP, UNDO, RUN, CHECK = "GET /sleep", "POST /sleep/undo", "POST /sleep/run", "GET /check"
 READY, METRICS = "GET /readyz", "GET /metrics"
 PROBES = ("GET /healthz", READY, METRICS)
 HOOKS = {"POST /hooks/claude-code", "POST /hooks/codex"}
 SESSION = "POST /hooks/session"
 MCP = "POST /mcp"
 """The door of agents, which no OpenAPI tells of."""
-OPERATORS = {METRICS, SLEEP, UNDO, RUN, CHECK, *KEYS, *WEBHOOKS}
-OPERATORS |= {f"POST /admin/{operation.name}" for operation in OPERATIONS}
-"""What needs the right ``admin``, which these tenants' keys do not have."""
-ERASURE = {"POST /forget", "GET /forget/{erasure}", "GET /audit"}
-"""Rights of their own, which these tenants' keys lack; the tests of ``test_forget_over_http.py`` have them."""
 _ITEMS = {
     RETRACT,
     SUPERSEDE,
@@ -109,7 +105,7 @@ class Tenant:
         file: tuple[str, bytes] | None = None,
     ) -> httpx.Response:
         """Send a request. ``path`` stands behind that of the endpoint."""
-        named = endpoint.replace("{job}", job).replace("{uid}", uid).replace("{context}", uid)
+        named = re.sub(r"\{(\w+)\}", lambda part: job if part[1] == "job" else uid, endpoint)
         method, named_path = named.split(" ", 1)
         headers = {"Authorization": f"Bearer {self.key}"} | (_MCP_HEADERS if endpoint == MCP else {})
         if idempotency_key is not None:
@@ -146,6 +142,7 @@ class Neighbour:
     jobs: list[str] = field(default_factory=list)
     imported: list[str] = field(default_factory=list)
     uids: set[str] = field(default_factory=set)
+    belongings: Belongings = field(default_factory=lambda: Belongings("bob"))
 
     def moves_in(self) -> None:
         """Store what others might want to know, some of it not found yet."""
@@ -164,9 +161,20 @@ class Neighbour:
         page = {"text": f"# The {_MARK} pier\n\n[[{_MARK}]]", "page": {"folder": "handbook", "path": f"{_MARK}.md"}}
         pages = self.tenant.call(INGEST, body={"context": "home", "items": [page]}).raise_for_status().json()
         self.uids |= {node["uid"] for item in pages["items"] for node in (item, *item["nodes"])}
+        self._acquires()
         self.imported.append(self.tenant.imports(f"{_MARK}.md", f"{_MARK} sails.", dry_run=True)["job"])
         listed = self.tenant.call(KNOWLEDGE, params={"context": "home", "folder": "handbook"}).raise_for_status().json()
         assert [page["path"] for page in listed["pages"]] == [f"{_MARK}.md"]
+
+    def _acquires(self) -> None:
+        rounds = [{"text": f"We talked about the {_MARK} in round {n}.", "flow_id": "long"} for n in range(12)]
+        stored = self.tenant.call(INGEST, body={"context": "past", "items": rounds}).raise_for_status().json()
+        erased = None
+        if self.indexed:  # else nobody erases, and it would go at any time
+            gone = {"context": "past", "items": [{"text": f"A {_MARK} to be gone."}]}
+            erased = self.tenant.call(INGEST, body=gone).raise_for_status().json()["items"][0]["uid"]
+        self.belongings.acquire(self.tenant.call, self.tenant.urls, erased=erased)
+        self.uids |= {node["uid"] for item in stored["items"] for node in (item, *item["nodes"])}
 
     def sees(self) -> dict[str, Any]:
         """Return what the neighbour gets to see, without scores: rare words are rarer in a larger collection."""
@@ -186,7 +194,12 @@ class Neighbour:
         jobs = self.sees_jobs()
         ready = [self._ready(number) for number in range(len(self.tenant.urls[READY]))]
         self.uids |= {node["uid"] for answer in answers.values() for node in answer["nodes"]}
-        return {"answers": answers, "jobs": jobs, "ready": ready}
+        return {"answers": answers, "jobs": jobs, "ready": ready, **self.belongings.seen(self.tenant.call)}
+
+    @property
+    def secrets(self) -> set[str]:
+        """What no answer to another tenant has."""
+        return {_MARK, *self.jobs, *self.imported, *self.uids, *self.belongings.names}
 
     def sees_jobs(self) -> list[dict[str, Any]]:
         imported = [self.tenant.call("GET /import/{job}", job).json() for job in self.imported]
@@ -213,29 +226,50 @@ def _without_scores(answer: dict[str, Any], degraded: list[str]) -> dict[str, An
 def check_isolation(urls: Mapping[str, Sequence[str]], keys: tuple[str, str], *, indexed: bool) -> None:
     """Let one tenant do anything, above all with what is the other's; fail if the other is touched by it.
 
+    ``keys``: with all rights, of a tenant ``ana`` and of ``bob``; the operator's is a third.
     ``indexed`` tells whether the servers index what nobody waits for; where they do not, it stays a running job.
     """
     tenant, neighbour = Tenant(keys[0], urls), Neighbour(Tenant(keys[1], urls), indexed)
     neighbour.moves_in()
     if indexed:
         eventually(neighbour.sees_jobs, lambda jobs: jobs[0]["status"] == "done", 60, "the job")
+        eventually(lambda: neighbour.tenant.call(STATS).json()["waiting"], lambda left: left == 0, 60, "the index")
     before = neighbour.sees()
-    assert neighbour.sees() == before, "the answers are the same while nobody does anything"
+
+    def unchanged() -> None:
+        seen = neighbour.sees()
+        for what, was in before.items():
+            assert seen[what] == was, f"{what}: {seen[what]} instead of {was}"
+
+    unchanged()  # while nobody does anything
     assert len(before["answers"]) == 5
     assert all(answer["results"] for answer in before["answers"].values())
     intruder = Intruder(tenant, neighbour)
     intruder.moves_in()
 
-    @settings(max_examples=_EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-    @given(st.lists(_requests(neighbour), min_size=1, max_size=6))
-    def anything(requests: list[dict[str, Any]]) -> None:
-        for request in requests:
-            intruder.does(**request)
-        seen = neighbour.sees()
-        for what, was in before.items():
-            assert seen[what] == was
+    requests = list(_requests(neighbour))
 
+    @settings(max_examples=2, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(st.tuples(*requests))
+    def everything(all_requests: tuple[dict[str, Any], ...]) -> None:
+        for request in all_requests:
+            intruder.does(**request)
+        assert {request["endpoint"] for request in all_requests} == urls.keys(), "each endpoint is tried"
+        unchanged()
+
+    @settings(max_examples=_EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(st.lists(st.one_of(requests), min_size=1, max_size=6))
+    def anything(all_requests: list[dict[str, Any]]) -> None:
+        for request in all_requests:
+            intruder.does(**request)
+        unchanged()
+
+    everything()
     anything()
+    if indexed:
+        assert tenant.call(FORGET, body={"all": True}).raise_for_status().json()["status"] == "done"
+        assert tenant.call(STATS).raise_for_status().json()["items"] == 0
+        unchanged()
 
 
 def check_queue_fairness(urls: Mapping[str, Sequence[str]], keys: tuple[str, str], *, most: int) -> None:
@@ -290,16 +324,13 @@ class Intruder:
         for server in range(len(self.tenant.urls[endpoint])):
             self._does(endpoint, server=server, **request)
 
-    def _does(self, endpoint: str, job: str = "", **request: Any) -> None:
+    def _does(self, endpoint: str, job: str = "", status: int | None = None, **request: Any) -> None:
         job = job or (self._jobs[-1] if self._jobs else "none")
         answer = self.tenant.call(endpoint, job, **request)
         assert answer.status_code < 500, answer.text
-        sent = json.dumps([job, request], ensure_ascii=False)
-        told = [
-            secret
-            for secret in (_MARK, *self.neighbour.jobs, *self.neighbour.imported, *self.neighbour.uids)
-            if secret in answer.text
-        ]
+        assert status in {None, answer.status_code}, f"{endpoint} {request}: {answer.text}"
+        sent = json.dumps([job, request], ensure_ascii=False, default=repr)
+        told = [secret for secret in self.neighbour.secrets if secret in answer.text]
         assert [secret for secret in told if secret not in sent] == [], f"{endpoint} {sent}: {answer.text}"
         if endpoint == JOB and job in self.neighbour.jobs:
             assert answer.status_code == 404
@@ -313,8 +344,6 @@ class Intruder:
             assert answer.status_code == 404, "it is the neighbour's"
         if endpoint in {MERGE, SPLIT, IDENTIFY}:
             assert answer.status_code == 422, "at least one of the two is the neighbour's"
-        if endpoint in OPERATORS | ERASURE:
-            assert answer.status_code == 403, endpoint
         if endpoint == INGEST and answer.is_success:
             self._stores(request["body"], answer.json())
 
@@ -333,7 +362,7 @@ class Intruder:
                 assert item["flow_step"] <= self._stored[context, item["flow_id"]], told
 
 
-def _requests(neighbour: Neighbour) -> st.SearchStrategy[dict[str, Any]]:
+def _requests(neighbour: Neighbour) -> list[st.SearchStrategy[dict[str, Any]]]:
     """Requests full of what is the neighbour's: names, ids, uids, jobs, keys.
 
     No uid is where it would become the tenant's own data, to be found in its answers with good reason.
@@ -389,7 +418,7 @@ def _requests(neighbour: Neighbour) -> st.SearchStrategy[dict[str, Any]]:
         }
     )
     keys = st.sampled_from([None, None, "key home", "key work"])
-    return st.one_of(
+    return [
         st.fixed_dictionaries({"endpoint": st.just(INGEST), "body": ingest, "idempotency_key": keys}),
         st.fixed_dictionaries({"endpoint": st.just(RETRIEVE), "body": ask}),
         st.fixed_dictionaries({"endpoint": st.just(RETRIEVE), "body": ask}),
@@ -418,17 +447,23 @@ def _requests(neighbour: Neighbour) -> st.SearchStrategy[dict[str, Any]]:
         *_questions(neighbour),
         *_hooks(neighbour),
         *_agents(neighbour),
+        *_of_each(OF_IMPORT, job=st.sampled_from([*neighbour.imported, "none"]) | uids),
         st.fixed_dictionaries(
             {
-                "endpoint": st.sampled_from(sorted(OF_IMPORT)),
-                "job": st.sampled_from([*neighbour.imported, "none"]) | uids,
+                "endpoint": st.just(IMPORT),
+                "file": st.just(("a.md", b"# The harbour\n\nIs calm.")),
+                "params": st.fixed_dictionaries({"context": contexts | uids, "dry_run": st.just("true")}),
             }
         ),
         st.fixed_dictionaries({"endpoint": st.just(JOB), "job": st.sampled_from([*neighbour.jobs, "none", ""]) | uids}),
-        st.fixed_dictionaries(
-            {"endpoint": st.sampled_from(sorted({*PROBES, *OPERATORS, *ERASURE} & neighbour.tenant.urls.keys()))}
-        ),
-    )
+        *_of_each(PROBES),
+        *operator_requests(neighbour.belongings, uids, neighbour.tenant.urls),
+    ]
+
+
+def _of_each(endpoints: Iterable[str], **fields: st.SearchStrategy[Any]) -> Iterator[st.SearchStrategy[dict[str, Any]]]:
+    for endpoint in sorted(endpoints):
+        yield st.fixed_dictionaries({"endpoint": st.just(endpoint), **fields})
 
 
 def _hooks(neighbour: Neighbour) -> Iterator[st.SearchStrategy[dict[str, Any]]]:
@@ -448,7 +483,7 @@ def _hooks(neighbour: Neighbour) -> Iterator[st.SearchStrategy[dict[str, Any]]]:
         }
     )
     params = st.fixed_dictionaries({"context": context})
-    yield st.fixed_dictionaries({"endpoint": st.sampled_from(sorted(HOOKS)), "params": params, "body": hook})
+    yield from _of_each(HOOKS, params=params, body=hook)
 
 
 def _agents(neighbour: Neighbour) -> Iterator[st.SearchStrategy[dict[str, Any]]]:
@@ -492,7 +527,7 @@ def _questions(neighbour: Neighbour) -> Iterator[st.SearchStrategy[dict[str, Any
     thread = st.fixed_dictionaries({"flow": st.sampled_from(["f", "g"]) | uids, "context": context})
     yield st.fixed_dictionaries({"endpoint": st.just(FLOW), "body": thread})
     asked = st.fixed_dictionaries({"node": node, "context": context})
-    yield st.fixed_dictionaries({"endpoint": st.sampled_from(sorted(OF_A_NODE)), "body": asked})
+    yield from _of_each(OF_A_NODE, body=asked)
 
 
 def _identities(neighbour: Neighbour) -> Iterator[st.SearchStrategy[dict[str, Any]]]:
@@ -501,13 +536,13 @@ def _identities(neighbour: Neighbour) -> Iterator[st.SearchStrategy[dict[str, An
     context = st.fixed_dictionaries({"context": st.sampled_from(["home", "work"])})
     folder = st.fixed_dictionaries({"context": st.sampled_from(["home", "work"]), "folder": st.just("handbook")})
     yield st.fixed_dictionaries({"endpoint": st.just(KNOWLEDGE), "params": folder})
-    yield st.fixed_dictionaries({"endpoint": st.sampled_from([THINGS, CANDIDATES]), "params": context})
+    yield from _of_each([THINGS, CANDIDATES], params=context)
     after = st.fixed_dictionaries({"context": st.just("home"), "after": uids})
     yield st.fixed_dictionaries({"endpoint": st.just(THINGS), "params": after})
-    yield st.fixed_dictionaries({"endpoint": st.sampled_from([THING, ITEM, PROFILE]), "uid": uids})
+    yield from _of_each([THING, ITEM, PROFILE], uid=uids)
     listed = st.fixed_dictionaries({"context": st.sampled_from(["home", "work"]), "include": st.just("retired")})
     yield st.fixed_dictionaries({"endpoint": st.just(ITEMS), "params": listed})
-    yield st.fixed_dictionaries({"endpoint": st.sampled_from([CONTEXTS, STATS, USERS, SAID])})
+    yield from _of_each([CONTEXTS, STATS, USERS, SAID])
     watched = st.fixed_dictionaries({"follow": st.just("false"), "after": uids.map("0-{}".format)})
     yield st.fixed_dictionaries({"endpoint": st.just(EVENTS), "params": watched})
     yield st.fixed_dictionaries({"endpoint": st.just(TIMELINE), "uid": uids | st.sampled_from(["home", "elsewhere"])})

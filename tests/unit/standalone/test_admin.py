@@ -147,6 +147,23 @@ async def test_a_key_runs_the_sleep_cycle_for_its_own_tenant_alone(store: Path) 
             assert (await of(of_stranger, "log"))[1] == [{"steps": 0}]
 
 
+async def test_the_owner_alone_is_told_which_tenants_there_are(changeable: Memory) -> None:
+    stranger, of_stranger = mint("another", tuple(Right), now(), "")
+    await changeable.standalone.keys.add(stranger)
+    owner = changeable.standalone.owner_token
+    async with client(changeable, "0.0.0.0") as http:
+        for operation in ("sleep/consolidate", "sleep/dream", "sleep/resolve", "sleep/log"):
+            asked = {"json": {"tenant": "another"}, "headers": {"Authorization": f"Bearer {owner}"}}
+            wrong = await http.post(f"/admin/{operation}", **asked)  # type: ignore[arg-type]
+            assert (wrong.status_code, wrong.json()["errors"][0]["field"]) == (422, "tenant")
+            assert "There are: default" in wrong.text
+            asked["headers"] = {"Authorization": f"Bearer {of_stranger}"}
+            empty = await http.post(f"/admin/{operation}", **asked)  # type: ignore[arg-type]
+            assert (empty.status_code, "default" in empty.text) == (200, False), (
+                "its own tenant is empty, and that is all"
+            )
+
+
 async def test_what_is_of_all_tenants_takes_a_key_of_the_operators(changeable: Memory) -> None:
     stranger, of_stranger = mint("another", tuple(Right), now(), "")
     operator, of_operator = mint("default", tuple(Right), now(), "")

@@ -98,6 +98,25 @@ async def test_a_token_without_scope_or_tenant_gets_403_that_says_so(
     assert "vicw:ingest" in answer.json()["detail"] or "names no tenant" in answer.json()["detail"]
 
 
+async def test_a_token_makes_no_key_that_outlives_it_and_revokes_one(memory: Memory, issuer: TokenIssuer) -> None:
+    oidc = OidcSettings(issuer=issuer.url, audience=AUDIENCE, scopes="vicw:admin=admin, vicw:retrieve=retrieve")
+    memory.standalone.settings = replace(memory.standalone.settings, server=ServerSettings(host="0.0.0.0"), oidc=oidc)
+    transport = httpx.ASGITransport(create_standalone_app(memory.standalone))
+    key, secret = mint("default", (Right.ADMIN, Right.RETRIEVE), now())
+    await memory.standalone.keys.add(key)
+    admin = bearer(issuer.token(scope="vicw:admin vicw:retrieve"))
+    wanted = {"rights": ["retrieve"]}
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as http:
+        refused = await http.post("/keys", json=wanted, headers=admin)
+        assert (refused.status_code, "vicw keys create" in refused.json()["detail"]) == (403, True)
+        assert "www-authenticate" not in refused.headers, "no other scope would help"
+        made = (await http.post("/keys", json=wanted, headers=bearer(secret))).raise_for_status().json()
+        listed = (await http.get("/keys", headers=admin)).json()["keys"]
+        assert [one["id"] for one in listed] == [key.id, made["id"]], "by the token nothing was made"
+        assert (await http.delete(f"/keys/{made['id']}", headers=admin)).status_code == 200
+        assert (await http.get("/items", headers=bearer(made["token"]))).status_code == 401
+
+
 async def test_a_refusal_leads_to_the_issuer(url: str, issuer: TokenIssuer) -> None:
     async with httpx.AsyncClient(base_url=url, trust_env=False) as http:
         for path in ("/mcp", "/mcp/My%20Harbour"):

@@ -60,6 +60,15 @@ def test_sleep_consolidate_previews_runs_logs_and_undoes(filled: Path) -> None:
     assert "2 done, 0 refused, 1 undone" in sleep(filled, "status").stdout
 
 
+@pytest.mark.parametrize("command", ["consolidate", "dream", "resolve", "log", "status"])
+def test_a_tenant_that_has_nothing_is_an_error_that_names_those_that_have(filled: Path, command: str) -> None:
+    wrong = sleep(filled, command, "--tenant", "defualt")
+    assert (wrong.exit_code, wrong.stdout) == (1, "")
+    told = "tenant: is 'defualt', which has nothing stored. There are: default"
+    assert str(wrong.exception) == told
+    assert sleep(filled, command, "--tenant", "default").exit_code == 0
+
+
 def test_sleep_consolidate_leaves_young_events(filled: Path) -> None:
     nothing = (
         "0 Events of 1 flow became 0 Macro-Events; only Events stored more than 1 h ago are consolidated (--hours)\n"

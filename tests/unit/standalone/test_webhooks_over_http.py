@@ -90,6 +90,6 @@ async def test_webhooks_are_of_a_tenant_and_need_rights(memory: Memory) -> None:
         auditor = await headers("t", Right.AUDIT)
         changes = (await http.get("/audit", headers=auditor)).json()["records"]
         kinds = [one["kind"] for one in reversed(changes)]
-        assert kinds == ["make-webhook", "rotate-webhook", "rotate-webhook", "remove-webhook"]
+        assert kinds == ["make-webhook", "replay", "rotate-webhook", "rotate-webhook", "remove-webhook"]
         assert len({one["key"] for one in changes}) == 1 and changes[0]["key"] in owner["Authorization"]
         assert (await http.get("/audit", headers=await headers("u", Right.AUDIT))).json()["records"] == []

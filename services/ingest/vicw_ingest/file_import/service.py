@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,14 +29,13 @@ from vicw_ingest.file_import.run import UploadImport
 from vicw_ingest.pipeline import IngestPorts
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
+from vicw_shared.model.receipts import IMPORT_DEAD_AFTER
 from vicw_shared.settings import ImportSettings
 from vicw_shared.wire.file_import import ImportJob, ImportQuery, ImportReport
 
 _log = structlog.get_logger()
 BEAT_SECONDS = 2.0
 """Interval at which the state of a job is stored, and a wish to cancel it noticed."""
-DEAD_AFTER = timedelta(seconds=60)
-"""Age of a running job's state from which its process counts as dead."""
 _INTERRUPTED = "the server ended during it. Send the same files again: nothing is stored twice"
 _UNEXPECTED = "an unexpected error: the server's log has it. What was stored stays"
 
@@ -134,7 +132,7 @@ class ImportJobs:
         """Return a state as it is seen from here: nobody works on a job whose process is gone."""
         if state.is_over or state.job in self._running:
             return state
-        if not self._alone and now() - state.updated_at < DEAD_AFTER:
+        if not self._alone and now() - state.updated_at < IMPORT_DEAD_AFTER:
             return state
         return state.model_copy(update={"status": "interrupted", "error": _INTERRUPTED})
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 
-from vicw_core.changes import ChangeKind, record_change
+from vicw_core.changes import ChangeKind, record_change_now
 from vicw_core.identity.merge import MergeDecision
 from vicw_ingest.identity.changes import merge, rename, split
 from vicw_ingest.identity.entities import ComparisonScope, candidates, entity_by_uid, list_entities
@@ -131,10 +131,6 @@ def add_entity_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> No
 
 async def _record(http: Request, ports: IngestPorts, kind: ChangeKind, *, changed: bool) -> None:
     """Record a change of one entity."""
-    caller, at = caller_of(http), now()
     if changed:
-        await ports.graph.write(
-            caller.tenant,
-            "",
-            lambda transaction: record_change(transaction, caller.tenant, kind, 1, key=caller.key, at=at),
-        )
+        caller = caller_of(http)
+        await record_change_now(ports.graph, caller.tenant, kind, key=caller.key)

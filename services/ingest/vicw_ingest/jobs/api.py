@@ -10,6 +10,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from vicw_core.changes import ChangeKind
 from vicw_ingest.response.job_status import job_status
 from vicw_runtime.operations import NoItem, Opening, Operation, Report, Stores
 from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt, example
@@ -156,5 +157,6 @@ REPLAY = Operation(
     item=NoItem,
     run=run_replay,
     opening=Opening.STORES,
+    change=lambda request: ChangeKind.REPLAY,
 )
 OPERATIONS = (LIST_FAILURES, SHOW_JOB, REPLAY)

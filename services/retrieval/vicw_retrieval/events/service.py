@@ -38,9 +38,10 @@ _FIRST_UID = "00000000-0000-0000-0000-000000000000"
 _PLACE = re.compile(r"(\d{1,16})-[\w-]{1,80}", re.ASCII)
 _COUNTS = (COUNT, "items", "sources")
 """Details of a step that count what it was about."""
-_OF_WEBHOOKS = {ChangeKind.MAKE_WEBHOOK, ChangeKind.REMOVE_WEBHOOK, ChangeKind.ROTATE_WEBHOOK}
-_NOT_TOLD = {ChangeKind.UPDATE, ChangeKind.PATCH, ChangeKind.UNDO, ChangeKind.RUN, *_OF_WEBHOOKS}
-"""Changes that items and steps tell of themselves, and those that are not of what is stored."""
+_OF_ITEMS = {ChangeKind.RETRACT, ChangeKind.ERASE, ChangeKind.SUPERSEDE}
+_OF_ENTITIES = {ChangeKind.MERGE, ChangeKind.SPLIT, ChangeKind.IDENTIFY, ChangeKind.RENAME}
+_TOLD = {*_OF_ITEMS, *_OF_ENTITIES}
+"""Changes that are events. Of the others items and steps tell themselves, or they are not of what is stored."""
 
 
 def moment_of(event_id: str, field_name: str) -> datetime:
@@ -143,7 +144,7 @@ def _of_items(items: Sequence[Node]) -> Iterator[Event]:
 def _of_steps(steps: Sequence[MaintenanceStep]) -> Iterator[Event]:
     for step in steps:
         is_change = step.task == AUDIT
-        if step.outcome is Outcome.REFUSED or (is_change and step.reason in _NOT_TOLD):
+        if step.outcome is Outcome.REFUSED or (is_change and step.reason not in _TOLD):
             continue
         count = next((step.details[name] for name in _COUNTS if name in step.details), 1)
         kind = step.reason if is_change else "undo" if step.outcome is Outcome.UNDONE else step.task

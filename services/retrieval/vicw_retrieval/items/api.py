@@ -43,11 +43,9 @@ def create_items_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> APIR
         answer: ItemPage | ItemDetails
         if query.id is None:
             answer = await list_items(query, tenant_of(http), ports())
-        elif query.context is None:
-            problem = FieldProblem("context", "is missing: an id is unique only inside a context", "Add it")
-            raise InvalidInputError(problem)
         else:
-            answer = await read_item(query.id, query, tenant_of(http), ports(), context=query.context)
+            context = _context_of_id(query)
+            answer = await read_item(query.id, query, tenant_of(http), ports(), context=context)
         return Response(answer.model_dump_json(), media_type="application/json")
 
     @router.get("/items/{uid}", operation_id="get_item", response_model=ItemDetails, summary="Get an item, whole")
@@ -84,7 +82,22 @@ def create_items_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> APIR
     @router.get("/stats", operation_id="get_stats", response_model=StoreStats, summary="Count what is stored")
     async def get_stats(http: Request, query: Annotated[StatsQuery, Query()]) -> Response:
         caller = caller_of(http)
-        answer = await read_statistics(query, caller.tenant, ports(), of_disk=Right.ADMIN in caller.rights)
+        of_disk = Right.ADMIN in caller.rights and caller.is_operator(gate.operator)
+        answer = await read_statistics(query, caller.tenant, ports(), of_disk=of_disk)
         return Response(answer.model_dump_json(), media_type="application/json")
 
     return router
+
+
+def _context_of_id(query: ItemsQuery) -> str:
+    """Return the context of the `id` that a query names. Raises InvalidInputError without one, and for what chooses
+    among items besides: the answer would not be what was asked for."""
+    unread = sorted(query.model_fields_set - ItemQueryById.model_fields.keys() - {"id"})
+    problems = [
+        FieldProblem(name, "chooses among items, and `id` names one", f"Leave out {name} or id") for name in unread
+    ]
+    if query.context is None:
+        problems.insert(0, FieldProblem("context", "is missing: an id is unique only inside a context", "Add it"))
+    if problems or query.context is None:
+        raise InvalidInputError(*problems)
+    return query.context

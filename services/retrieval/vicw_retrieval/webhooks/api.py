@@ -101,7 +101,8 @@ def create_webhooks_router(ports: Callable[[], WebhookPorts], gate: Gate) -> API
     )
     async def post_replay(webhook: _Id, request: WebhookReplay, http: Request) -> Replayed:
         _require_reader(http)
-        return Replayed(count=await service.replay(ports(), tenant_of(http), webhook, request.messages))
+        caller = caller_of(http)
+        return Replayed(count=await service.replay(ports(), caller.tenant, webhook, request.messages, caller.key))
 
     return router
 

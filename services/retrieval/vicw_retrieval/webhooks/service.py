@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from uuid import uuid4
 
-from vicw_core.changes import ChangeKind, record_change
+from vicw_core.changes import ChangeKind, record_change_now
 from vicw_runtime.webhooks.signature import new_secret
 from vicw_shared.clock import now
 from vicw_shared.errors import LimitExceededError, MissingRecordError, OverloadedError, StateConflictError
@@ -60,7 +60,8 @@ async def make_webhook(ports: WebhookPorts, tenant: str, request: NewWebhook, ke
         mark=at,
         held_until=at,
     )
-    await _record(ports, tenant, ChangeKind.MAKE_WEBHOOK, key)
+    # Before it is made: were this to fail after it, a secret would be in use that nobody was told.
+    await record_change_now(ports.graph, tenant, ChangeKind.MAKE_WEBHOOK, key=key)
     await ports.store.put(hook)
     return hook
 
@@ -68,7 +69,7 @@ async def make_webhook(ports: WebhookPorts, tenant: str, request: NewWebhook, ke
 async def remove_webhook(ports: WebhookPorts, tenant: str, hook_id: str, key: str | None = None) -> None:
     """Remove a webhook with its messages, as ``key``. Raises MissingRecordError."""
     await _hook(ports, tenant, hook_id)
-    await _record(ports, tenant, ChangeKind.REMOVE_WEBHOOK, key)
+    await record_change_now(ports.graph, tenant, ChangeKind.REMOVE_WEBHOOK, key=key)
     if not await ports.store.remove(tenant, hook_id):
         raise _missing()
 
@@ -86,7 +87,7 @@ async def rotate_secret(
         return replace(hook, secret=new_secret(), old_secret=hook.secret, old_until=until)
 
     await _hook(ports, tenant, hook_id)
-    await _record(ports, tenant, ChangeKind.ROTATE_WEBHOOK, key)
+    await record_change_now(ports.graph, tenant, ChangeKind.ROTATE_WEBHOOK, key=key)
     _, hook = await _change(ports, tenant, hook_id, rotated)
     return hook
 
@@ -96,8 +97,10 @@ async def dead_messages(ports: WebhookPorts, tenant: str, hook_id: str) -> list[
     return [_shown(one) for one in (await _hook(ports, tenant, hook_id)).dead]
 
 
-async def replay(ports: WebhookPorts, tenant: str, hook_id: str, messages: tuple[str, ...] | None) -> int:
-    """Have dead messages (None: all) tried again from now on, and return how many.
+async def replay(
+    ports: WebhookPorts, tenant: str, hook_id: str, messages: tuple[str, ...] | None, key: str | None = None
+) -> int:
+    """Have dead messages (None: all) tried again from now on, as ``key``, and return how many.
 
     Raises MissingRecordError if there is no such hook, or one of ``messages`` is no dead one of its.
     """
@@ -115,13 +118,9 @@ async def replay(ports: WebhookPorts, tenant: str, hook_id: str, messages: tuple
         )
 
     before, after = await _change(ports, tenant, hook_id, revived)
+    if after != before:
+        await record_change_now(ports.graph, tenant, ChangeKind.REPLAY, key=key)
     return len(before.dead) - len(after.dead)
-
-
-async def _record(ports: WebhookPorts, tenant: str, kind: ChangeKind, key: str | None) -> None:
-    """Record a change before it is made: were this to fail after it, a secret would be in use that nobody was told."""
-    at = now()
-    await ports.graph.write(tenant, "", lambda transaction: record_change(transaction, tenant, kind, 1, key=key, at=at))
 
 
 async def _change(

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from vicw_core.changes import ChangeKind
 from vicw_core.consolidation.consolidate import ConsolidatedBatch
 from vicw_runtime.operations import Memory, Operation, Report
 from vicw_shared.clock import now
@@ -98,4 +99,5 @@ CONSOLIDATE = Operation(
     item=JudgedBatch,
     run=run,
     of_tenant=True,
+    change=lambda request: None if request.dry_run else ChangeKind.RUN,
 )

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from vicw_core.changes import ChangeKind
 from vicw_runtime.operations import Memory, NoItem, Operation, Report
 from vicw_shared.clock import now
 from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt, Unit, example
@@ -123,6 +124,7 @@ DREAMING = Operation(
     item=DreamtItem,
     run=run_dream,
     of_tenant=True,
+    change=lambda request: None if request.dry_run else ChangeKind.RUN,
 )
 WIPE = Operation(
     name="sleep/wipe",
@@ -131,5 +133,6 @@ WIPE = Operation(
     result=WipeResult,
     item=NoItem,
     run=run_wipe,
+    change=lambda request: ChangeKind.WIPE,
 )
 OPERATIONS = (DREAMING, WIPE)

@@ -18,6 +18,7 @@ from prometheus_client import Counter
 
 from vicw_core.graph.dreams import MADE, drop_dream_edges
 from vicw_core.graph.edge_factory import DREAM
+from vicw_core.tenants import tenants_of
 from vicw_core.undo import log_undone, undoable
 from vicw_runtime.indexes import Indexes
 from vicw_shared.model import EdgeRegistry, Label
@@ -27,7 +28,6 @@ from vicw_shared.ports import (
     Items,
     ItemView,
     MaintenanceStep,
-    Nodes,
     Outcome,
     Store,
     WorkQueue,
@@ -220,7 +220,7 @@ async def pages(
 
     ``only``: those of this tenant.
     """
-    for tenant in [only] if only is not None else await _tenants(graph):
+    for tenant in [only] if only is not None else await tenants_of(graph):
         for label in _LABELS:
             if start is not None and (tenant, _LABELS.index(label)) < (start.tenant, _LABELS.index(start.label)):
                 continue
@@ -228,10 +228,6 @@ async def pages(
             after = start.after if start is not None and is_current else None
             async for page in scan_pages(graph, Items(tenant, label), after=after, limit=size):
                 yield DreamBookmark(tenant, label, page[-1].item.uid), page
-
-
-async def _tenants(graph: Store) -> list[str]:
-    return sorted({root.tenant async for page in scan_pages(graph, Nodes(Label.CONTEXT)) for root in page})
 
 
 def may_be_dreamt_of(step: MaintenanceStep | None) -> bool:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from vicw_core.tenants import require_tenant
 from vicw_runtime.operations import Memory, NoItem, Opening, Operation, Report, Stores
 from vicw_shared.clock import now
 from vicw_shared.ports import GraphStore, MaintenanceStep, Outcome, Scans, Steps, scan_pages
@@ -133,7 +134,11 @@ async def run_log(stores: Stores, request: LogRequest, report: Report[LoggedStep
 
 
 async def run_status(stores: Stores, request: StatusRequest, report: Report[NoItem]) -> StatusResult:
-    """Read the log of the last day and the recorded runs. The next runs are those of this process's settings."""
+    """Read the log of the last day and the recorded runs. The next runs are those of this process's settings.
+
+    Raises InvalidInputError for a tenant without data.
+    """
+    await require_tenant(stores.graph, request.tenant)
     began, last = now(), None
     recent: Counter[str] = Counter()
     async for step in _steps(stores.graph, request.tenant):
@@ -153,7 +158,7 @@ async def run_status(stores: Stores, request: StatusRequest, report: Report[NoIt
 
 async def run_undo(memory: Memory, request: UndoRequest, report: Report[NoItem]) -> Undone:
     """Undo a step. Raises MissingRecordError if it cannot be undone."""
-    return Undone(message=await undo_step(memory, request.step))
+    return Undone(message=await undo_step(memory, request.step, key=report.key))
 
 
 async def _steps(log: Scans, tenant: str | None, task: str | None = None) -> AsyncIterator[MaintenanceStep]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from vicw_core.changes import ChangeKind
 from vicw_runtime.operations import Memory, NoItem, Operation, Report
 from vicw_runtime.upkeep.drift import of_stored, record_drift
 from vicw_shared.clock import now
@@ -72,4 +73,5 @@ RECONCILE = Operation(
     result=ReconcileResult,
     item=NoItem,
     run=run,
+    change=lambda request: None if request.dry_run else ChangeKind.RUN,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from vicw_core.changes import ChangeKind
 from vicw_runtime.operations import NoItem, Opening, Operation, Report
 from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt, example
 from vicw_sleep.reindex.port import ReindexStores
@@ -116,6 +117,7 @@ REINDEX = Operation(
     run=run_reindex,
     opening=Opening.STORES,
     needs_owner=names_a_file,
+    change=lambda request: ChangeKind.REINDEX,
 )
 STATUS = Operation(
     name="reindex/status",
@@ -134,5 +136,6 @@ DROP_OLD = Operation(
     item=NoItem,
     run=run_drop_old,
     opening=Opening.STORES,
+    change=lambda request: ChangeKind.DROP_INDEXES,
 )
 OPERATIONS = (REINDEX, STATUS, DROP_OLD)

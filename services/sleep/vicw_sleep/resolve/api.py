@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from vicw_core.changes import ChangeKind
 from vicw_runtime.operations import Memory, Operation, Report
 from vicw_shared.clock import now
 from vicw_shared.model import Node
@@ -102,4 +103,5 @@ RESOLVING = Operation(
     item=JudgedPair,
     run=run,
     of_tenant=True,
+    change=lambda request: None if request.dry_run else ChangeKind.RUN,
 )

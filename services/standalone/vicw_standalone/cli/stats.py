@@ -47,8 +47,16 @@ def _table(stats: StoreStats) -> Table:
         "  vectors": stats.vectors,
         "  not indexed yet": stats.waiting,
     }
-    if stats.queue is not None:
-        counts |= {"index queue": stats.queue.waiting, "  failing": stats.queue.failing, "  given up": stats.queue.dead}
+    for name, queue in (("index", stats.queue), ("language model", stats.extraction_queue)):
+        if queue is not None:
+            counts |= {
+                f"queue of the {name}": queue.waiting,
+                f"  {name}: failing": queue.failing,
+                f"  {name}: given up": queue.dead,
+            }
+    for name, running in (("erasures", stats.erasures), ("imports", stats.imports)):
+        if running is not None:
+            counts[f"{name} that go on"] = running
     if stats.disk_bytes is not None:
         counts["bytes on the disk"] = stats.disk_bytes
     counts |= {f"stored on {day.day}": day.items for day in stats.days}

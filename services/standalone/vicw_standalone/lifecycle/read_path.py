@@ -66,6 +66,7 @@ class ReadPath:
             reranker=self._reranker,
             outbox=graph.outbox,
             log=graph.log,
+            unfinished=graph,
             uses=self.uses,
             disk_bytes=data_dir.size,
             throttle=throttle,

@@ -40,6 +40,12 @@ PUT_RECEIPT = (
     "r.fingerprint = $fingerprint, r.body = $body"
 )
 
+RECENT_RECEIPTS = (
+    f"MATCH (r:Entity) {seek('r', 'Entity', 'receipt_of, created_at')} "
+    "WHERE r.receipt_of = $tenant_key AND r.created_at >= $since AND r.receipt_key STARTS WITH $prefix "
+    "RETURN r{.receipt_key, .fingerprint, .created_at, .body} AS receipt LIMIT $limit"
+)
+
 FORGET_RECEIPTS = (
     f"MATCH (r:Entity) {seek('r', 'Entity', 'receipt_of, created_at')} "
     "WHERE r.receipt_of = $tenant_key AND r.created_at < $before "
@@ -179,6 +185,11 @@ RECORD_ERASURE = (
 ERASURES = (
     f"MATCH (e:Entity) {seek('e', 'Entity', 'record')} WHERE e.record STARTS WITH $prefix "
     "RETURN e{.erasure, .number, .erasure_of, .body} AS note ORDER BY e.erasure, e.number"
+)
+
+PENDING_ERASURES = (
+    f"MATCH (e:Entity) {seek('e', 'Entity', 'record')} WHERE e.record STARTS WITH $prefix "
+    "AND e.erasure_of = $tenant AND e.number = 0 RETURN count(e) AS count"
 )
 
 END_ERASURE = f"MATCH (e:Entity) {seek('e', 'Entity', 'record')} WHERE e.record STARTS WITH $prefix DELETE e"

@@ -88,7 +88,7 @@ async def test_a_job_of_a_copy_that_is_long_silent_counts_as_interrupted(
     async with serving(memory, reading=ReadSlowly) as http:
         job = (await send(http, ("a.md", b"# A\n\nText.\n\n## B\n\nMore.\n"))).json()["job"]
         assert (await copy.status("default", job)).status == "running"
-        monkeypatch.setattr(service, "DEAD_AFTER", timedelta(0))
+        monkeypatch.setattr(service, "IMPORT_DEAD_AFTER", timedelta(0))
         assert (await copy.status("default", job)).status == "interrupted"
     await copy.close()
 
