@@ -11,7 +11,7 @@ _POINTER_BYTES = 8192
 
 
 def folder_context(folder: str) -> str:
-    """Return the context of a folder: the name of the Git checkout around it, of a linked worktree that of its main one.
+    """Return the context of a folder: the name of the Git checkout around it; of a linked worktree, its main one's.
 
     The empty text for what is no project: outside of a checkout, the home folder and the root of the file system also
     if they are one, and a relative path.

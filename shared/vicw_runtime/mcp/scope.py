@@ -90,7 +90,9 @@ async def write_scope(scope: ConnectionScope, argument: str | None, reader: Memo
         return context
     context = await only_context(reader) if argument is None and reader is not None else None
     if context is None:
-        raise await _missing("a memory belongs to one context, and neither the call nor the connection names it", reader)
+        raise await _missing(
+            "a memory belongs to one context, and neither the call nor the connection names it", reader
+        )
     return context
 
 

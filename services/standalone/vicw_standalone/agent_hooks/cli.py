@@ -42,9 +42,7 @@ def connect(
     project: _Project = False,
     context: Annotated[
         str | None,
-        typer.Option(
-            help="Context of all sessions. \\[default: VICW_CONTEXT, or the name of the Git checkout or folder]"
-        ),
+        typer.Option(help="Context of all sessions. \\[default: VICW_CONTEXT, or the name of the Git checkout]"),
     ] = None,
     url: Annotated[
         str | None,

@@ -32,7 +32,7 @@ def mcp(
         typer.Option(
             envvar="CLAUDE_PROJECT_DIR",
             show_envvar=False,
-            help="Folder of the project. \\[default: CLAUDE_PROJECT_DIR, which Claude Code sets, or the working directory]",
+            help="Folder of the project. \\[default: CLAUDE_PROJECT_DIR (of Claude Code), or the working directory]",
         ),
     ] = None,
     url: Annotated[

@@ -115,7 +115,7 @@ FORMER: dict[ConnectedAgent, tuple[str, str]] = {
     ),
     ConnectedAgent.CODEX: (
         ".codex/config.toml",
-        "# Begin of what `vicw connect` wrote\n[mcp_servers.vicw]\ncommand = \"/opt/vicw\"\nargs = [\"mcp\"]\n"
+        '# Begin of what `vicw connect` wrote\n[mcp_servers.vicw]\ncommand = "/opt/vicw"\nargs = ["mcp"]\n'
         "# End of what `vicw connect` wrote\n",
     ),
 }
@@ -131,7 +131,9 @@ def test_entries_of_the_former_form_are_replaced_and_removed(home: Path, agent: 
     written = path.read_text()
     path.unlink()
     change(agent)
-    values = [tomllib.loads(text) if name.endswith("toml") else json.loads(text) for text in (written, path.read_text())]
+    values = [
+        tomllib.loads(text) if name.endswith("toml") else json.loads(text) for text in (written, path.read_text())
+    ]
     assert values[0] == values[1], "as if it were connected for the first time"
     path.write_text(former)
     undo(agent)

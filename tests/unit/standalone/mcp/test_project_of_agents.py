@@ -61,7 +61,7 @@ def entry(agent: ConnectedAgent, url: str) -> dict[str, Any]:
 def started(
     home: Path, agent: ConnectedAgent, url: str, *, workspace: str, cwd: Path, **variables: str
 ) -> StdioServerParameters:
-    """Start an agent's entry as the agent does: with its own word for the folder replaced, in ``cwd`` if none is set."""
+    """Start an agent's entry as the agent does, with its word for the folder replaced; in ``cwd`` if none is set."""
     given = entry(agent, url)
     arguments = [argument.replace(WORKSPACE, workspace) for argument in given["args"]]
     own = given.get("cwd", str(cwd)).replace(WORKSPACE, workspace)
@@ -77,9 +77,7 @@ async def test_every_agent_gets_the_project_that_is_open(
     project = home / "work/app"
     starts_in = {ConnectedAgent.CURSOR: home, ConnectedAgent.VSCODE: home, ConnectedAgent.CLAUDE_CODE: Path("/")}
     variables = {"CLAUDE_PROJECT_DIR": str(project / "src")} if agent is ConnectedAgent.CLAUDE_CODE else {}
-    command = started(
-        home, agent, url, workspace=str(project), cwd=starts_in.get(agent, project / "src"), **variables
-    )
+    command = started(home, agent, url, workspace=str(project), cwd=starts_in.get(agent, project / "src"), **variables)
     async with Client(command) as client:
         found = await succeeded(client, "recall", **QUESTION)
         assert found.startswith('<memories scope="app"') and FERRY in found and "sold" not in found
