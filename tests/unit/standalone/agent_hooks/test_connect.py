@@ -287,6 +287,23 @@ def test_the_command_shows_what_it_will_change_and_asks(home: Path) -> None:
     assert files(home) == before
 
 
+def test_a_folder_without_a_project_is_told_of(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VICW_CONTEXT", raising=False)
+    project = home / "novel"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    told = "This folder is in no Git checkout"
+    for agent, options, is_told in (
+        ("codex", ["--project"], True),
+        ("vscode", [], True),
+        ("vscode", ["--context", "novel"], False),
+        ("codex", [], False),
+    ):
+        assert (told in CliRunner().invoke(app, ["connect", agent, "--dry-run", *options]).output) == is_told
+    (project / ".git").mkdir()
+    assert told not in CliRunner().invoke(app, ["connect", "vscode", "--dry-run"]).output
+
+
 def test_the_hooks_run_the_command_that_connected_them(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = home / "venv" / "vicw"
     program.parent.mkdir()

@@ -18,7 +18,7 @@ from support.stores.memory import Memory, open_memory
 from vicw_standalone.agent_hooks.connect import AgentConnection, ConnectedAgent, connect
 from vicw_standalone.app import create_standalone_app
 
-QUESTION = {"query": "When does the ferry to Sunde leave?"}
+QUESTION: dict[str, Any] = {"query": "When does the ferry to Sunde leave?"}
 FERRY = "> The ferry to Sunde leaves at seven."
 WORKSPACE = "${workspaceFolder}"
 
@@ -92,12 +92,13 @@ async def test_without_a_project_nothing_is_read_or_written_but_what_is_named(
     folder = {WORKSPACE: WORKSPACE, "HOME": str(home), "/": "/", "": ""}.get(workspace, str(home / workspace))
     command = started(home, ConnectedAgent.CURSOR, url, workspace=folder, cwd=home)
     async with Client(command) as client:
-        for tool, arguments in {
+        calls: dict[str, dict[str, Any]] = {
             "recall": QUESTION,
             "trace": {"of": "n1"},
             "remember": {"text": "The pump is new."},
             "retract": {"ids": ["n1"]},
-        }.items():
+        }
+        for tool, arguments in calls.items():
             answer = await refused(client, tool, **arguments)
             assert "context: is missing: this connection belongs to no project" in answer
             assert "Name one of 'app', 'other'" in answer

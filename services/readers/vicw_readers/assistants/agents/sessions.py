@@ -130,10 +130,11 @@ def _item(source: SourceFile, reader: TranscriptReader, fields: dict[str, Any], 
     return source.item({**fields, "source": reader.agent}, line=line, usual_context=_context(reader.folder))
 
 
-def _context(folder: str) -> str:
+def _context(folder: str | None) -> str | None:
     """Return the context of a session's folder: its own name where it is no checkout, or is none any more."""
-    own = Path(folder)
-    return folder_context(folder) or ("" if own == Path.home() else own.name)
+    if not folder or Path(folder) == Path.home():
+        return None
+    return folder_context(folder) or Path(folder).name
 
 
 def _session(reader: TranscriptReader) -> str:
