@@ -108,8 +108,11 @@ def answer_event(
 
 
 def _offload(server: HookServer, agent: str, context: str, event: Mapping[str, Any]) -> dict[str, Any]:
-    """Have this user's own server read the transcript; send the turns to any other. Return a message, if any."""
-    if server.prove_owner():
+    """Have this user's own server read the transcript; send the turns to any other. Return a message, if any.
+
+    What listens at the usual port, where nobody has named a server, gets the turns only if it says that it wants them.
+    """
+    if server.prove_owner() or server.is_guessed:
         path = f"/hooks/{agent}?context={_quoted(context)}"
         answer, headers = server.post(path, _sent(event, _OFFLOAD_FIELDS))
         if TURNS_HEADER not in headers:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from http.client import HTTPMessage
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+USUAL_ADDRESS = "http://127.0.0.1:8080"
 _ANSWER_SECONDS = 60.0
 
 
@@ -40,8 +41,10 @@ class HookServer:
         from vicw_runtime.terminal.recorded_address import recorded_address
 
         variables = (os.environ.get(name) for name in ("VICW_RETRIEVE_URL", "VICW_URL"))
-        named = next(filter(None, (url, *variables)), None) or recorded_address() or "http://127.0.0.1:8080"
-        self._address = urlsplit(named)
+        named = next(filter(None, (url, *variables)), None) or recorded_address()
+        self.is_guessed = named is None
+        """Nobody has named it, so it may be another program that listens there."""
+        self._address = urlsplit(named or USUAL_ADDRESS)
         self._key = os.environ.get("VICW_API_KEY", "").strip()
         self._owner_token: str | None = None
 

@@ -44,8 +44,10 @@ def beta(http: httpx.AsyncClient, tmp_path: Path) -> Hooks:
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The folder is a project, and no server has the data directory open."""
+    """The folder is a project, no server has the data directory open, and none is named."""
     (tmp_path / ".git").mkdir()
+    for name in ("VICW_URL", "VICW_RETRIEVE_URL", "VICW_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("VICW_DATA_DIR", str(tmp_path / "data"))
 
 

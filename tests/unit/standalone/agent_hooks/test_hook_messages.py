@@ -10,7 +10,7 @@ import pytest
 
 from support.clients.hook_command import PATIENCE, PATIENT, Requests, event, run, transcript
 from support.processes.server import eventually
-from vicw_standalone.agent_hooks import hook
+from vicw_standalone.agent_hooks import hook, hook_server
 from vicw_stores.data_dir import DataDir
 
 pytestmark = pytest.mark.usefixtures("checkout")
@@ -81,6 +81,19 @@ def test_this_users_server_alone_is_given_the_path_with_the_token_of_its_lock_fi
     hook.answer_event(stop, "codex", "alpha", requests.url, captures=True)
     assert [path for path, _ in requests[3:]] == ["/hooks/session", "/hooks/codex?context=alpha", "/hooks/session"]
     assert requests.owner_tokens[3:] == [None] * 3, "no other server learns the token"
+
+
+def test_what_listens_at_the_usual_port_gets_turns_only_if_it_wants_them(
+    tmp_path: Path, requests: Requests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hook_server, "USUAL_ADDRESS", requests.url)
+    stop = event("Stop", tmp_path, transcript_path=str(transcript(tmp_path, "One.")))
+    hook.answer_event(stop, "codex", "alpha", None, captures=True)
+    assert [path for path, _ in requests] == ["/hooks/codex?context=alpha"]
+    requests.wants_turns = True  # as a server in a container does
+    hook.answer_event(stop, "codex", "alpha", None, captures=True)
+    assert [path for path, _ in requests[1:]] == ["/hooks/codex?context=alpha", "/hooks/session"]
+    assert requests.owner_tokens == [None] * 3
 
 
 @pytest.mark.process
