@@ -134,6 +134,10 @@ class Gate(ABC):
     ) -> None:
         """Say in a refusal how to be admitted, if there is more to say than that a key is needed."""
 
+    def is_owners(self, token: str, request: Request) -> bool:
+        """Return whether a request from this machine proves with ``token`` that it is the owner's."""
+        return False
+
     def route(self, right: Right | None, *, owner: bool = False, streams: bool = False) -> type[StrictRoute]:
         """Return a route class that requires ``right``; ``caller_of`` then returns the request's caller.
 
@@ -257,9 +261,8 @@ class KeyGate(Gate):
             if not _is_called_by_loopback_name(request):
                 raise self._refused("host", "Without a key this server is called 127.0.0.1, [::1] or localhost")
             return Caller(self._tenant)
-        token, owner_token = self._token(request), self._owner_token()
-        is_owners = owner_token is not None and hmac.compare_digest(token.encode("latin-1"), owner_token.encode())
-        if is_owners and _is_from_this_machine(request):
+        token = self._token(request)
+        if self.is_owners(token, request):
             return Caller(self._tenant, (Right.ADMIN,), owner=True)
         parts = split_token(token)
         if parts is None and self._tokens is not None:
@@ -276,6 +279,12 @@ class KeyGate(Gate):
         if key is None or not key.matches(parts[1]):
             raise self._refused("unknown", "This key is not known, or was revoked")
         return Caller(key.tenant, key.rights, key=key.id)
+
+    def is_owners(self, token: str, request: Request) -> bool:
+        """Return whether a request from this machine proves with ``token`` that it is the owner's."""
+        known = self._owner_token()
+        is_known = known is not None and hmac.compare_digest(token.encode("latin-1"), known.encode())
+        return is_known and _is_from_this_machine(request)
 
     def _challenge(self, request: Request, error: UnauthorizedError | ForbiddenError, right: Right | None) -> None:
         if self._tokens is None:

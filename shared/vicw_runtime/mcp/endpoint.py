@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 from vicw_core.background import in_thread
 from vicw_runtime.http import Gate
 from vicw_runtime.mcp.port import McpPorts
-from vicw_runtime.mcp.scope import HEADER, ConnectionScope
+from vicw_runtime.mcp.scope import ConnectionScope
 from vicw_shared.errors import UnavailableError
 
 if TYPE_CHECKING:
@@ -50,9 +50,7 @@ class McpEndpoint:
         request = Request(scope, receive, send)
         scope["route"] = self._routes["context" in request.path_params]  # what logs and metrics call it
         request.state.caller = await self._gate.admit(request, None)
-        request.state.mcp_scope = ConnectionScope.of(
-            request.path_params.get("context", ""), request.headers.get(HEADER)
-        )
+        request.state.mcp_scope = ConnectionScope.of(request.path_params.get("context", ""), request.headers)
         if self._opened is not None:
             await self._opened()
         sessions = await self._sessions[_wants_search(request)].running()

@@ -12,7 +12,7 @@ from vicw_runtime.mcp.answers import answer, fence, memory_of
 from vicw_runtime.mcp.call import AgentCall
 from vicw_runtime.mcp.model import MemoryStatus, Recollection
 from vicw_runtime.mcp.port import McpPorts
-from vicw_runtime.mcp.scope import named
+from vicw_runtime.mcp.scope import named, only_context
 from vicw_runtime.mcp.trace import Show, trace_question, trace_text
 from vicw_shared.clock import format_minute
 from vicw_shared.text import counted, one_fact
@@ -91,9 +91,10 @@ class ReadingTools:
             f"- {one_fact(one.context)}: {counted(one.items, 'item')}, last {format_minute(one.last)}" for one in seen
         ]
         more = ["- …"] if page.next and only is None else []
-        scope = call.scope.context
+        scope = await only_context(call.reader) if call.scope.required else call.scope.context
         bound = "This connection leads to no other context. " if only is not None else ""
-        head = f"{named(scope)} {bound}Rights: {', '.join(rights)}."
+        own = "Scope: none, so each call names a context." if call.scope.required and scope is None else named(scope)
+        head = f"{own} {bound}Rights: {', '.join(rights)}."
         text = "\n".join([head, "Contexts:" if lines else "Nothing is stored yet.", *lines, *more])
         contexts = {one.context: one.items for one in seen}
         return answer(MemoryStatus(scope=scope, text=text, contexts=contexts, rights=rights))

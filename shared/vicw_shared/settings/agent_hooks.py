@@ -35,7 +35,7 @@ class HookSettings(BaseSettings):
     read_transcripts: bool = Field(
         True,
         description="Open the transcripts that hooks name, those of this user below ~/.claude/projects and "
-        "~/.codex/sessions, if the server is on loopback and the agent on its machine. Only for `vicw serve`",
+        "~/.codex/sessions, if the server is on loopback and the same user runs the hook. Only for `vicw serve`",
     )
     sessions: int = Field(
         1000, gt=0, description="Sessions of which the process remembers what it has shown, those used last"

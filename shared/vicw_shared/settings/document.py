@@ -52,7 +52,7 @@ _CLIENT = """
 #VICW_RETRIEVE_URL=
 
 # Context of an agent (`vicw mcp`, `vicw hook`); default: the name of the Git checkout around its
-# folder, else of the folder
+# folder
 #VICW_CONTEXT=
 
 # Key that they send (`vicw keys create` creates one); a server on this machine's loopback requires none

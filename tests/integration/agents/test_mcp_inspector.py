@@ -60,3 +60,7 @@ def test_the_public_inspector_lists_and_calls_over_stdio(mcp_inspector: McpInspe
     assert [tool["name"] for tool in mcp_inspector.call(target, "--method", "tools/list")["tools"]] == TOOLS
     assert "Remembered: agent:b2" in use(mcp_inspector, target, "remember", text="The quay is closed.", id="b2")
     assert "> The quay is closed." in use(mcp_inspector, target, "recall", query="Is the quay open?")
+    assert "> The quay is closed." in use(mcp_inspector, target, "trace", of="agent:b2", show="history")
+    assert "Scope: Quay. Rights: " in use(mcp_inspector, target, "memory_status")
+    assert "agent:b2: retracted" in use(mcp_inspector, target, "retract", ids=json.dumps(["agent:b2"]))
+    assert "Nothing is remembered" in use(mcp_inspector, target, "recall", query="Is the quay open?")

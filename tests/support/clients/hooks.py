@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 
 from support.stores.memory import PATIENT_MS, Memory
+from vicw_core.hook_events import OWNER_HEADER
 from vicw_shared.settings import HookSettings
 from vicw_standalone.app import create_standalone_app
 
@@ -85,14 +86,16 @@ async def indexed(http: httpx.AsyncClient) -> None:
 
 @asynccontextmanager
 async def connected(
-    memory: Memory, *, host: str = "127.0.0.1", client: str = "127.0.0.1", **settings: Any
+    memory: Memory, *, host: str = "127.0.0.1", client: str = "127.0.0.1", owner: bool = True, **settings: Any
 ) -> AsyncIterator[httpx.AsyncClient]:
     """Yield a client of a server with ``VICW_HOOKS_…``, called by the name ``host`` from the address ``client``.
 
-    Whatever the settings do not say, a recall has more time than a busy machine needs.
+    An ``owner`` sends the token of the server's lock file, as ``vicw hook`` of the same user does. Whatever the
+    settings do not say, a recall has more time than a busy machine needs.
     """
     hooks = HookSettings.model_validate({"deadline_ms": PATIENT_MS} | settings)
     memory.standalone.settings = replace(memory.standalone.settings, hooks=hooks)
     transport = httpx.ASGITransport(create_standalone_app(memory.standalone), client=(client, 40000))
-    async with httpx.AsyncClient(transport=transport, base_url=f"http://{host}") as http:
+    headers = {OWNER_HEADER: memory.standalone.owner_token or ""} if owner else {}
+    async with httpx.AsyncClient(transport=transport, base_url=f"http://{host}", headers=headers) as http:
         yield http

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response, Security
 
-from vicw_core.hook_events import TURNS_HEADER
+from vicw_core.hook_events import OWNER_HEADER, TURNS_HEADER
 from vicw_retrieval.agent_hooks.model import Agent, HookEvent, HookOutput, HookQuery, SessionAnswer, SessionEvent
 from vicw_retrieval.agent_hooks.port import TurnWriter
 from vicw_retrieval.agent_hooks.service import HookPorts, Sender, handle_event, handle_session_event
@@ -32,7 +32,9 @@ def create_hooks_router(ports: HookPorts, writer: Callable[[Caller, str | None],
             caller.require(Right.INGEST)
             return writer(caller, http.headers.get("authorization"))
 
-        return Sender(caller.tenant, open_writer, is_of_this_machine(http))
+        is_local = is_of_this_machine(http)
+        is_owner = is_local and gate.is_owners(http.headers.get(OWNER_HEADER, ""), http)
+        return Sender(caller.tenant, open_writer, is_local, is_owner)
 
     @router.post(
         "/claude-code",

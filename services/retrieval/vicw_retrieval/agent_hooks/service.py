@@ -36,7 +36,7 @@ _NOT_A_USER = frozenset({"system", "loop_wakeup", "schedule_wakeup", "poll_event
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Who sends an event, and whether it is on the server's machine.
+    """Who sends an event, whether it is on the server's machine, and whether it is the server's own user.
 
     ``writer`` opens the memory to write to; it raises ForbiddenError for a key that may not.
     """
@@ -44,14 +44,15 @@ class Sender:
     tenant: str
     writer: Callable[[], TurnWriter]
     is_local: bool
+    is_owner: bool
 
 
 @dataclass(slots=True)
 class HookPorts:
     """What hooks need.
 
-    ``files``: those of agents beside a server on loopback; None: this server looks at none. They are the operator's, so
-    no key of another tenant than ``files_of`` has the server open one.
+    ``files``: those of agents beside a server on loopback; None: this server looks at none. They are the operator's and
+    of the server's user, so they are opened for the owner alone, with the tenant ``files_of``.
     """
 
     retrieval: Callable[[], RetrievalPorts]
@@ -69,14 +70,16 @@ async def handle_event(
 ) -> HookOutput:
     """Do what an event of Claude Code or Codex asks for; an empty output if that is nothing.
 
-    ``context``: that of the project; None: that of the agent's folder, on this machine alone. Paths of an event that
-    came from elsewhere, such as through a reverse proxy, are not looked at: nobody else may ask what this machine has
-    on its disk. Raises InvalidInputError if no context is known, and ForbiddenError for a key that may not store.
+    ``context``: that of the project; None: that of the agent's folder, for the owner alone. For others nothing is
+    opened: another user of this machine, or a program in a sandbox, could have the server read what it may not read
+    itself. Only the file that switches memory off is looked for, and for senders on this machine alone. Raises
+    InvalidInputError if no context is known, and ForbiddenError for a key that may not store.
     """
     name = event.hook_event_name
     files = ports.files if sender.is_local and sender.tenant == ports.files_of else None
     if files is not None and event.cwd and files.is_off(event.cwd):
         return HookOutput()
+    files = files if sender.is_owner else None
     own = files.context_of(event.cwd) if files is not None and event.cwd and not context else ""
     place = SessionPlace(sender.tenant, _required(context or own), event.session_id)
     session = _session(place, ports)

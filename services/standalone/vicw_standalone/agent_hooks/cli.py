@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from vicw_core.project_context import folder_context
 from vicw_runtime.console import err, harmless, out
 from vicw_standalone.agent_hooks.config_files import FileChange
 from vicw_standalone.agent_hooks.connect import AgentConnection, ConnectedAgent
@@ -42,9 +44,7 @@ def connect(
     project: _Project = False,
     context: Annotated[
         str | None,
-        typer.Option(
-            help="Context of all sessions. \\[default: VICW_CONTEXT, or the name of the Git checkout or folder]"
-        ),
+        typer.Option(help="Context of all sessions. \\[default: VICW_CONTEXT, or the name of the Git checkout]"),
     ] = None,
     url: Annotated[
         str | None,
@@ -65,6 +65,9 @@ def connect(
         url=url,
         captures=capture,
     )
+    is_of_folder = project or agent is ConnectedAgent.VSCODE
+    if is_of_folder and not (context or os.environ.get("VICW_CONTEXT") or folder_context(str(Path.cwd()))):
+        err.print("This folder is in no Git checkout, so it has no memory of its own: name one with --context")
     _apply(plan_connect(agent, connection), yes=yes, dry_run=dry_run)
 
 

@@ -19,6 +19,8 @@ from vicw_shared.errors import FatalError
 SERVER = "vicw"
 """The name of the MCP server in the agents' files."""
 _SKILL_MARK = "written-by: vicw-connect"
+_PASSED_ON = ["VICW_API_KEY", "VICW_CONTEXT", "VICW_DATA_DIR", "VICW_RETRIEVE_URL", "VICW_URL"]
+"""Variables that Codex passes on to the server, if they are set: others than these it keeps to itself."""
 _BEGIN, _END = "# Begin of what `vicw connect` wrote", "# End of what `vicw connect` wrote"
 _BLOCK = re.compile(rf"\n?{re.escape(_BEGIN)}\n(?:\[mcp_servers\.{SERVER}\]\n(?:(?!\[|{re.escape(_END)}).*\n)*)?")
 """Without the last line: Codex puts tables of its own before a comment at the end of the file."""
@@ -163,6 +165,7 @@ def change_toml(path: Path, command: Sequence[str] | None) -> FileChange | None:
         if SERVER in servers:
             raise ConfigFileError(f"{path} has a server {SERVER} that this command did not write: remove it first")
         values = f"command = {json.dumps(command[0])}\nargs = {json.dumps(list(command[1:]))}\n"
+        values += f"env_vars = {json.dumps(_PASSED_ON)}\n"
         begun = text if text.endswith("\n") or not text else f"{text}\n"
         text = f"{begun}\n{_BEGIN}\n[mcp_servers.{SERVER}]\n{values}{_END}\n".removeprefix("\n")
         try:

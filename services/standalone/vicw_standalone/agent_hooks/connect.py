@@ -30,6 +30,8 @@ STORED = (
     "* Sessions are stored by themselves. Store something extra if the user asks you to remember it: tool `remember`.\n"
 )
 _RECALL_SECONDS, _OFFLOAD_SECONDS = 5, 60
+_WORKSPACE = "${workspaceFolder}"
+"""What Cursor and VS Code replace by the folder that is open."""
 
 
 class ConnectedAgent(StrEnum):
@@ -110,11 +112,12 @@ def _changes(agent: ConnectedAgent, connection: AgentConnection, *, is_connectin
                 change_toml(own / "config.toml", mcp),
                 change_skill(own / "skills" / "vicw" / "SKILL.md", skill),
             ]
-        case ConnectedAgent.CURSOR:
-            found = [change_json((project or home) / ".cursor" / "mcp.json", _set_server("mcpServers", mcp, {}))]
+        case ConnectedAgent.CURSOR:  # it starts servers in the home folder, and knows no ``cwd``
+            command = [*mcp, "--folder", _WORKSPACE] if mcp else None
+            found = [change_json((project or home) / ".cursor" / "mcp.json", _set_server("mcpServers", command, {}))]
         case ConnectedAgent.VSCODE:
             path = (project or Path.cwd()) / ".vscode" / "mcp.json"
-            found = [change_json(path, _set_server("servers", mcp, {"type": "stdio"}))]
+            found = [change_json(path, _set_server("servers", mcp, {"type": "stdio", "cwd": _WORKSPACE}))]
     yield from filter(None, found)
 
 

@@ -11,23 +11,22 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from vicw_core.hook_events import OFFLOADING, RECALLING, TURNS_HEADER
-from vicw_core.project_context import folder_context
+from vicw_core.project_context import checkout_of
 from vicw_readers.assistants.agents.transcript import OFF_MARKER, TranscriptReader, summarize
-from vicw_standalone.agent_hooks.project import is_off
-
-if TYPE_CHECKING:
-    from http.client import HTTPMessage
+from vicw_standalone.agent_hooks.hook_server import HookServer, InvalidError, NoAnswerError, RefusedError
+from vicw_standalone.agent_hooks.project import is_off, note_checkout
 
 AGENTS = ("claude-code", "codex")
-_FIELDS = ("hook_event_name", "session_id", "prompt", "source", "cwd", "transcript_path")
+_RECALL_FIELDS = ("hook_event_name", "session_id", "prompt", "source")
+_OFFLOAD_FIELDS = ("hook_event_name", "session_id", "transcript_path")
 """What is sent of an event: the rest is not needed."""
-_OF_THIS_MACHINE = ("cwd", "transcript_path")
-_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-RECALL_SECONDS = 4.0
-"""An agent waits 5 s; the server ends a recall earlier, after its ``VICW_HOOKS_DEADLINE_MS``."""
+RECALL_SECONDS = 1.2
+"""With its start a hook holds a prompt up for 1.5 s at most. The server ends a recall earlier, after its
+``VICW_HOOKS_DEADLINE_MS``.
+"""
 _CONNECT_SECONDS = 0.3
 """Of a recall: a server that is away is not waited for."""
 OFFLOAD_SECONDS, _APART_SECONDS = 60.0, 600.0
@@ -35,14 +34,6 @@ OFFLOAD_SECONDS, _APART_SECONDS = 60.0, 600.0
 _MAX_EVENT_BYTES = 8 * 1024 * 1024
 _TURNS = 100
 """Turns of one request."""
-
-
-class _NoAnswerError(Exception):
-    """The server gave no answer; the text says why."""
-
-
-class _InvalidError(_NoAnswerError):
-    """The server cannot store what it was sent, now or later."""
 
 
 def run(arguments: Sequence[str]) -> None:
@@ -54,7 +45,7 @@ def run(arguments: Sequence[str]) -> None:
     parser.add_argument(
         "--context",
         default=os.environ.get("VICW_CONTEXT"),
-        help="default: the name of the Git checkout, or of the folder",
+        help="default: the name of the Git checkout around the agent's folder",
     )
     parser.add_argument("--url", help="address of the server")
     parser.add_argument("--no-capture", action="store_true", help="recall only: store nothing of the session")
@@ -66,6 +57,8 @@ def run(arguments: Sequence[str]) -> None:
         event = json.loads(sys.stdin.buffer.read(_MAX_EVENT_BYTES))
         timer = _end_after(given.seconds if event["hook_event_name"] in RECALLING else OFFLOAD_SECONDS)
         answer = answer_event(event, given.agent, given.context, given.url, captures=not given.no_capture)
+    except RefusedError as error:
+        answer = {"systemMessage": f"VICW: {error}"}  # shown to the person; the agent goes on without
     except Exception as error:  # an agent must not be held up by whatever it is
         if given.verbose:
             print(f"vicw hook: {str(error) or type(error).__name__}", file=sys.stderr)
@@ -82,6 +75,7 @@ def answer_event(
 ) -> dict[str, Any]:
     """Return the server's answer to an event; empty if there is none, or if the event asks for nothing.
 
+    Secrets are masked before anything is sent, wherever to: what is called localhost may lead to another machine.
     Raises whatever goes wrong.
     """
     name, folder = event["hook_event_name"], event.get("cwd") or os.getcwd()  # noqa: PTH109
@@ -89,26 +83,54 @@ def answer_event(
         return {}
     if name in OFFLOADING and not (captures and event.get("transcript_path")):
         return {}
-    server = _Server(url)
-    context = context or folder_context(folder)
+    checkout = None if context else checkout_of(folder)
+    context = context or (checkout.name if checkout else "")
     if not context:
-        raise _NoAnswerError("the folder is no project; name a context with --context or VICW_CONTEXT")
-    if server.is_local or name in RECALLING:
-        sent = {field: event[field] for field in _FIELDS if event.get(field) is not None}
-        if not server.is_local:
-            sent = {field: _masked(text) for field, text in sent.items() if field not in _OF_THIS_MACHINE}
-        limit = _CONNECT_SECONDS if name in RECALLING else OFFLOAD_SECONDS
-        answer, headers = server.post(f"/hooks/{agent}?context={_quoted(context)}", sent, limit)
+        raise NoAnswerError("the folder is in no Git checkout; name a context with --context or VICW_CONTEXT")
+    server = HookServer(url)
+    try:
+        if name in OFFLOADING:
+            return _offload(server, agent, context, event)
+        path = f"/hooks/{agent}?context={_quoted(context)}"
+        answer, _ = server.post(path, _sent(event, _RECALL_FIELDS), _CONNECT_SECONDS)
+    except RefusedError as error:
+        done, rights = ("recalled", "`retrieve`") if name in RECALLING else ("stored", "`retrieve` and `ingest`")
+        raise RefusedError(
+            f"nothing is {done}, {server.name} wants another key: {error}. Set VICW_API_KEY, where the agent starts, "
+            f"to one with the right {rights}, or run `vicw disconnect {agent}`"
+        ) from error
+    if name == "SessionStart" and checkout is not None and (other := note_checkout(checkout)) is not None:
+        answer["systemMessage"] = (
+            f"VICW: {checkout} and {other} share the memory {context!r}, since both have that name. If they are two "
+            "projects, set VICW_CONTEXT to another name in one of them"
+        )
+    return answer
+
+
+def _offload(server: HookServer, agent: str, context: str, event: Mapping[str, Any]) -> dict[str, Any]:
+    """Have this user's own server read the transcript; send the turns to any other. Return a message, if any.
+
+    What listens at the usual port, where nobody has named a server, gets the turns only if it says that it wants them.
+    """
+    if server.prove_owner() or server.is_guessed:
+        path = f"/hooks/{agent}?context={_quoted(context)}"
+        answer, headers = server.post(path, _sent(event, _OFFLOAD_FIELDS))
         if TURNS_HEADER not in headers:
             return answer
-    if name == "SessionEnd" and hasattr(os, "fork"):  # the agent ends it soon, and posting takes longer
-        if not os.fork():
+    if event["hook_event_name"] == "SessionEnd" and hasattr(os, "fork"):
+        if not os.fork():  # the agent ends it soon, and posting takes longer
             _work_apart(lambda: _send_turns(server, agent, context, event))
         return {}
     return _send_turns(server, agent, context, event)
 
 
-def _send_turns(server: _Server, agent: str, context: str, event: Mapping[str, Any]) -> dict[str, Any]:
+def _sent(event: Mapping[str, Any], fields: Sequence[str]) -> dict[str, Any]:
+    """Return what is sent of an event."""
+    sent = {field: event[field] for field in fields if event.get(field) is not None}
+    return sent | ({"prompt": _masked(sent["prompt"])} if "prompt" in sent else {})
+
+
+def _send_turns(server: HookServer, agent: str, context: str, event: Mapping[str, Any]) -> dict[str, Any]:
     """Send the transcript's turns to a server that cannot read it. Return a message of what could not be read."""
     session = event["session_id"]
     reader = TranscriptReader(session)
@@ -120,7 +142,7 @@ def _send_turns(server: _Server, agent: str, context: str, event: Mapping[str, A
         event = {"event": "turns", "context": context, "session": session, "source": agent, "turns": turns}
         try:
             answer, _ = server.post("/hooks/session", event)
-        except _InvalidError as error:
+        except InvalidError as error:
             middle = len(turns) // 2
             if middle:
                 store(turns[:middle])
@@ -180,51 +202,7 @@ def _quoted(text: str) -> str:
 
 
 def _masked(text: str) -> str:
-    """Return a text without its secrets: it goes to another machine."""
+    """Return a text without its secrets."""
     from vicw_core.secrets.detector import find_secrets, mask
 
     return mask(text, find_secrets(text))
-
-
-class _Server:
-    """A server: that of ``--url``, of ``VICW_RETRIEVE_URL`` or ``VICW_URL``, or the one of the data directory.
-
-    Of the separate services it is the one that retrieves, which hands turns on.
-    """
-
-    def __init__(self, url: str | None) -> None:
-        from urllib.parse import urlsplit
-
-        from vicw_runtime.terminal.recorded_address import recorded_address
-
-        variables = (os.environ.get(name) for name in ("VICW_RETRIEVE_URL", "VICW_URL"))
-        named = next(filter(None, (url, *variables)), None) or recorded_address() or "http://127.0.0.1:8080"
-        self._address = urlsplit(named)
-        self.is_local = self._address.hostname in _LOOPBACK
-        self._key = os.environ.get("VICW_API_KEY", "").strip()
-
-    def post(
-        self, path: str, body: Mapping[str, Any], connect_seconds: float = OFFLOAD_SECONDS
-    ) -> tuple[dict[str, Any], HTTPMessage]:
-        """Return the server's answer with its headers. Raises _NoAnswerError for a refusal."""
-        import http.client
-
-        kind = http.client.HTTPSConnection if self._address.scheme == "https" else http.client.HTTPConnection
-        host = self._address.hostname or ""
-        connection = kind(host, self._address.port, timeout=connect_seconds)
-        headers = {"Content-Type": "application/json"}
-        if self._key:
-            headers["Authorization"] = f"Bearer {self._key}"
-        try:
-            connection.connect()
-            connection.sock.settimeout(OFFLOAD_SECONDS)
-            connection.request("POST", self._address.path.rstrip("/") + path, json.dumps(body).encode(), headers)
-            response = connection.getresponse()
-            answer = json.loads(response.read())
-        finally:
-            connection.close()
-        if response.status in (http.client.REQUEST_ENTITY_TOO_LARGE, http.client.UNPROCESSABLE_ENTITY):
-            raise _InvalidError(str(answer.get("detail") or response.status))
-        if response.status >= http.client.BAD_REQUEST:
-            raise _NoAnswerError(str(answer.get("detail") or response.status))
-        return answer, response.headers

@@ -24,7 +24,15 @@ def mcp(
     context: Annotated[
         str | None,
         typer.Option(
-            help="Context of the memory. \\[default: VICW_CONTEXT, or the name of the Git checkout or folder]"
+            help="Context of the memory. \\[default: VICW_CONTEXT, or the name of the Git checkout around the folder]"
+        ),
+    ] = None,
+    folder: Annotated[
+        str | None,
+        typer.Option(
+            envvar="CLAUDE_PROJECT_DIR",
+            show_envvar=False,
+            help="Folder of the project. \\[default: CLAUDE_PROJECT_DIR (of Claude Code), or the working directory]",
         ),
     ] = None,
     url: Annotated[
@@ -40,10 +48,12 @@ def mcp(
     """Connect an agent: an MCP server on standard input and output.
 
     It passes on what the agent sends to the running server, and opens no store itself, so any number of agents may
-    share one memory. A key for a server that requires one is taken from VICW_API_KEY.
+    share one memory. Outside of a Git checkout, and without a context, nothing is read or written but what a call
+    names. A key for a server that requires one is taken from VICW_API_KEY.
     """
-    scope = context or os.environ.get("VICW_CONTEXT") or folder_context(str(Path.cwd()))
-    headers = {"VICW-Context": quote(scope, safe="")} if scope else {}
+    place = Path(folder or "").absolute()  # where a program knows no ${workspaceFolder}, that is no folder
+    scope = context or os.environ.get("VICW_CONTEXT") or (folder_context(str(place)) if place.is_dir() else "")
+    headers = {"VICW-Context": quote(scope, safe="")} if scope else {"VICW-Context-Required": "yes"}
     if key := os.environ.get("VICW_API_KEY", "").strip():
         headers["Authorization"] = f"Bearer {key}"
     StdioBridge(ServerFinder(url, may_start=start), headers, sys.stdout.buffer).run(sys.stdin.buffer)

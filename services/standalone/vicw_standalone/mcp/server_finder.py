@@ -7,10 +7,9 @@ import os
 import subprocess
 import sys
 import time
-from pathlib import Path
 from urllib.parse import urlsplit
 
-from vicw_runtime.terminal.recorded_address import recorded_address
+from vicw_runtime.terminal.recorded_address import beside_data_dir, recorded_address
 from vicw_standalone.mcp.bridge import ServerAwayError
 
 _START_SECONDS = 60.0
@@ -42,11 +41,8 @@ class ServerFinder:
 
     def _start(self) -> str:
         """Start a server, and return its address once it is recorded; another agent's may be the first."""
-        from vicw_shared.default_data_dir import default_data_dir
-
-        data_dir = Path(os.environ.get("VICW_DATA_DIR") or default_data_dir()).expanduser()
-        data_dir.parent.mkdir(parents=True, exist_ok=True)
-        log_path = data_dir.with_name(f"{data_dir.name}-serve.log")  # a data directory holds nothing else
+        log_path = beside_data_dir("serve.log")
+        log_path.parent.mkdir(parents=True, exist_ok=True)
         with log_path.open("ab") as log:
             server = subprocess.Popen(
                 [sys.executable, "-c", "from vicw_standalone.cli import main; main()", "serve"],

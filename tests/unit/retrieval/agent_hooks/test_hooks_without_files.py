@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import subprocess
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +17,7 @@ from fastapi import FastAPI
 
 from support.clients.hooks import TURNS, transcript
 from support.clients.served import serve
+from support.processes.server import VICW
 from support.stores.memory import PATIENT_MS, Memory
 from vicw_core.hook_events import TURNS_HEADER
 from vicw_retrieval.agent_hooks.api import create_hooks_router
@@ -118,3 +122,66 @@ async def test_a_key_that_may_not_store_is_told_so(memory: Memory, url: str) -> 
     async with httpx.AsyncClient(base_url=url, headers=headers, trust_env=False) as http:
         answer = await http.post("/hooks/session", json=event)
     assert (answer.status_code, "`ingest`" in answer.json()["detail"]) == (403, True)
+
+
+async def run_hook(url: str, event: str, path: Path, token: str, session: str = "s1", **fields: Any) -> dict[str, Any]:
+    """Run ``vicw hook`` as Claude Code does; return what it prints, which is nothing or one answer."""
+    sent = {"hook_event_name": event, "session_id": session, "cwd": str(path.parent), "transcript_path": str(path)}
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("VICW_")}
+    done = await asyncio.to_thread(
+        subprocess.run,
+        [str(VICW), "hook", "claude-code", "--url", url, "--seconds", "40"],
+        input=json.dumps(sent | fields),
+        capture_output=True,
+        text=True,
+        env=clean | {"VICW_API_KEY": token, "VICW_DATA_DIR": str(path.parent / "data")},
+        timeout=120,
+        check=True,
+    )
+    assert done.stderr == ""
+    printed: dict[str, Any] = json.loads(done.stdout or "{}")
+    return printed
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """The checkout ``alpha``, with the transcript of a session in it."""
+    (tmp_path / "alpha" / ".git").mkdir(parents=True)
+    return transcript(tmp_path / "alpha" / "s1.jsonl", *TURNS)
+
+
+@pytest.mark.process
+async def test_the_command_posts_the_turns_and_recalls_them(memory: Memory, url: str, checkout: Path) -> None:
+    token = await token_of(memory, Right.RETRIEVE, Right.INGEST)
+    assert await run_hook(url, "PreCompact", checkout, token) == {}
+    await memory.standalone.indexer.drain()
+    stored = (await memory.retrieve(PROMPT, context="alpha")).results
+    assert {(one.id, one.speaker, one.source) for one in stored} == {
+        ("u1", "user", "claude-code"),
+        ("a1", "assistant", "claude-code"),
+    }
+    asked = await run_hook(url, "UserPromptSubmit", checkout, token, "s2", prompt=PROMPT)
+    assert asked.keys() == {"hookSpecificOutput"}
+    assert "team/deploy" in asked["hookSpecificOutput"]["additionalContext"]
+
+
+@pytest.mark.process
+async def test_a_wrong_key_holds_nobody_up_and_the_person_is_told_what_to_do(
+    memory: Memory, url: str, checkout: Path
+) -> None:
+    address = url.removeprefix("http://")
+    recalling, storing = ("SessionStart", "UserPromptSubmit"), ("PreCompact",)
+    writing = await token_of(memory, Right.INGEST)  # the endpoint wants `retrieve`, too
+    for token, events in ("", recalling + storing), ("vicw_wrong_key", recalling + storing), (writing, recalling):
+        for event in events:
+            done = "stored" if event in storing else "recalled"
+            printed = await run_hook(url, event, checkout, token, prompt=PROMPT, source="startup")
+            assert printed.keys() == {"systemMessage"}, "nothing of it is put before the model"
+            assert printed["systemMessage"].startswith(f"VICW: nothing is {done}, {address} wants another key: ")
+            assert "Set VICW_API_KEY, where the agent starts, to one with the right " in printed["systemMessage"]
+            assert "`vicw keys create" in printed["systemMessage"]
+    reading = await token_of(memory, Right.RETRIEVE)
+    printed = await run_hook(url, "PreCompact", checkout, reading)
+    assert "does not have the right `ingest`" in printed["systemMessage"]
+    await memory.standalone.indexer.drain()
+    assert (await memory.retrieve(PROMPT, context="alpha")).results == ()

@@ -7,11 +7,12 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+import httpx
 import pytest
 
 from support.clients.hooks import TURNS, Hooks, connected, offloaded, transcript
 from support.stores.memory import Memory
-from vicw_core.hook_events import TURNS_HEADER
+from vicw_core.hook_events import OWNER_HEADER, TURNS_HEADER
 from vicw_shared.clock import now
 from vicw_shared.model.keys import Right, mint
 
@@ -85,7 +86,7 @@ async def test_memory_is_switched_off_by_a_file_of_the_project_and_by_a_word_of_
     [("memory.example.org", "127.0.0.1"), ("127.0.0.1", "192.0.2.7"), ("127.0.0.1", "127.0.0.1")],
     ids=["by a proxy", "of another machine", "of another tenant on this one"],
 )
-async def test_paths_of_strangers_are_not_looked_at(
+async def test_paths_of_strangers_are_not_looked_at_even_with_the_owners_token(
     memory: Memory, home: Path, tmp_path: Path, host: str, client: str
 ) -> None:
     key, token = mint("stranger", (Right.RETRIEVE, Right.INGEST), now())
@@ -108,3 +109,28 @@ async def test_paths_of_strangers_are_not_looked_at(
     assert switched_off.json()["errors"] == unnamed.json()["errors"], "nobody learns what is on the disk"
     assert end.headers[TURNS_HEADER] == "yes"
     assert stored == []
+
+
+@pytest.mark.parametrize("token", [None, "", "no token of the lock file", "ü"])
+async def test_without_the_token_of_the_lock_file_nothing_is_opened_for_a_sender_on_this_machine(
+    memory: Memory, home: Path, tmp_path: Path, token: str | None
+) -> None:
+    """Such as another user of the machine, a program in a sandbox, or a hook of the type ``http``."""
+    folder = tmp_path / "alpha"
+    (folder / ".git").mkdir(parents=True)
+    path = transcript(home / "s1.jsonl", *TURNS)
+    event = {"hook_event_name": "SessionEnd", "session_id": "s1", "cwd": str(folder), "transcript_path": str(path)}
+    async with connected(memory, owner=False) as http:
+        if token is not None:
+            http.headers.update(httpx.Headers({OWNER_HEADER: token}, encoding="utf-8"))
+        end = await http.post("/hooks/claude-code", params={"context": "alpha"}, json=event)
+        unnamed = await Hooks(http, folder).post("UserPromptSubmit", prompt="Where is the key?")
+        prompt = {"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": "Where is the key?"}
+        named = await http.post("/hooks/claude-code", params={"context": "alpha"}, json=prompt)
+        stored = (await http.get("/items", params={"context": "alpha"})).json()["items"]
+        (folder / ".vicw-off").touch()
+        switched_off = await Hooks(http, folder).send("UserPromptSubmit", prompt="Where is the key?")
+    assert (end.status_code, end.headers[TURNS_HEADER], stored) == (200, "yes", [])
+    assert unnamed.json()["errors"][0]["field"] == "context", "a worktree's file is not opened either"
+    assert (named.status_code, named.json()) == (200, {})
+    assert switched_off == {}, "it only ever makes the server do less"

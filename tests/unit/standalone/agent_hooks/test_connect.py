@@ -99,8 +99,54 @@ def test_codex_gets_a_server_in_its_toml_and_its_own_events(home: Path) -> None:
         change.apply()
     config = (home / ".codex" / "config.toml").read_text()
     assert config.startswith(CONFIG)
-    assert tomllib.loads(config)["mcp_servers"]["vicw"] == {"command": "/opt/vicw", "args": ["mcp"]}
+    assert tomllib.loads(config)["mcp_servers"]["vicw"] == {
+        "command": "/opt/vicw",
+        "args": ["mcp"],
+        "env_vars": ["VICW_API_KEY", "VICW_CONTEXT", "VICW_DATA_DIR", "VICW_RETRIEVE_URL", "VICW_URL"],
+    }
     assert list(json.loads((home / ".codex" / "hooks.json").read_text())["hooks"]) == list(HOOKS[ConnectedAgent.CODEX])
+
+
+FORMER: dict[ConnectedAgent, tuple[str, str]] = {
+    ConnectedAgent.CURSOR: (".cursor/mcp.json", '{"mcpServers": {"vicw": {"command": "/opt/vicw", "args": ["mcp"]}}}'),
+    ConnectedAgent.VSCODE: (
+        ".vscode/mcp.json",
+        '{"servers": {"vicw": {"type": "stdio", "command": "/opt/vicw", "args": ["mcp"]}}}',
+    ),
+    ConnectedAgent.CODEX: (
+        ".codex/config.toml",
+        '# Begin of what `vicw connect` wrote\n[mcp_servers.vicw]\ncommand = "/opt/vicw"\nargs = ["mcp"]\n'
+        "# End of what `vicw connect` wrote\n",
+    ),
+}
+"""Entries as an earlier version wrote them."""
+
+
+@pytest.mark.parametrize("agent", FORMER)
+def test_entries_of_the_former_form_are_replaced_and_removed(home: Path, agent: ConnectedAgent) -> None:
+    name, former = FORMER[agent]
+    path = home / name
+    path.write_text(former)
+    change(agent)
+    written = path.read_text()
+    path.unlink()
+    change(agent)
+    values = [
+        tomllib.loads(text) if name.endswith("toml") else json.loads(text) for text in (written, path.read_text())
+    ]
+    assert values[0] == values[1], "as if it were connected for the first time"
+    path.write_text(former)
+    undo(agent)
+    assert not path.exists()
+
+
+def test_cursor_and_vs_code_say_which_folder_is_open(home: Path) -> None:
+    for agent in (ConnectedAgent.CURSOR, ConnectedAgent.VSCODE):
+        change(agent)
+    cursor = json.loads((home / ".cursor/mcp.json").read_text())["mcpServers"]["vicw"]
+    vscode = json.loads((home / ".vscode/mcp.json").read_text())["servers"]["vicw"]
+    assert cursor == {"command": "/opt/vicw", "args": ["mcp", "--folder", "${workspaceFolder}"]}
+    assert vscode == {"type": "stdio", "cwd": "${workspaceFolder}", "command": "/opt/vicw", "args": ["mcp"]}
 
 
 def test_without_capture_nothing_is_offloaded(home: Path) -> None:
@@ -239,6 +285,23 @@ def test_the_command_shows_what_it_will_change_and_asks(home: Path) -> None:
     removed = CliRunner().invoke(app, ["disconnect", "codex", "--project", "--yes"])
     assert removed.exit_code == 0, removed.output
     assert files(home) == before
+
+
+def test_a_folder_without_a_project_is_told_of(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VICW_CONTEXT", raising=False)
+    project = home / "novel"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    told = "This folder is in no Git checkout"
+    for agent, options, is_told in (
+        ("codex", ["--project"], True),
+        ("vscode", [], True),
+        ("vscode", ["--context", "novel"], False),
+        ("codex", [], False),
+    ):
+        assert (told in CliRunner().invoke(app, ["connect", agent, "--dry-run", *options]).output) == is_told
+    (project / ".git").mkdir()
+    assert told not in CliRunner().invoke(app, ["connect", "vscode", "--dry-run"]).output
 
 
 def test_the_hooks_run_the_command_that_connected_them(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,7 +66,7 @@ async def test_an_operator_keeps_sources_out(memory: Memory, tmp_path: Path) -> 
     for source, text in texts.items():
         await memory.ingest({"id": source, "text": text, "source": source}, context="alpha")
     async with connected(memory, min_relevance=0, excluded_sources="web/*, mail") as http:
-        (tmp_path / "alpha").mkdir()
+        (tmp_path / "alpha" / ".git").mkdir(parents=True)
         hooks = Hooks(http, tmp_path / "alpha")
         begun = await hooks.recalled("SessionStart", source="startup")
         asked = await hooks.recalled("UserPromptSubmit", "s2", prompt="On which port does the gateway listen?")

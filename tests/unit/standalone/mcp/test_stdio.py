@@ -25,6 +25,7 @@ from vicw_standalone.mcp.bridge import StdioBridge
 from vicw_standalone.mcp.server_finder import ServerFinder
 from vicw_stores.data_dir import DataDir
 
+TOOLS = ["recall", "remember", "retract", "trace", "memory_status"]
 INITIALIZE = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -56,7 +57,7 @@ def command(*arguments: str, cwd: Path, **variables: str) -> StdioServerParamete
 async def test_the_sdks_client_uses_the_tools_over_stdio(url: str, memory: Memory, tmp_path: Path, mode: Mode) -> None:
     started = command("--url", url, cwd=tmp_path, VICW_CONTEXT="Harbour")
     async with Client(started, mode=mode, client_info=Implementation(name="coder", version="1")) as agent:
-        assert len((await agent.list_tools()).tools) == 5
+        assert [tool.name for tool in (await agent.list_tools()).tools] == TOOLS
         assert "> The ferry to Sunde" in await succeeded(agent, "recall", query="When does the ferry to Sunde leave?")
         assert await succeeded(agent, "remember", text="Die Fähre fährt täglich.", id="n/2 é") == (
             "Scope: Harbour. Remembered: agent:n/2 é."
@@ -64,22 +65,16 @@ async def test_the_sdks_client_uses_the_tools_over_stdio(url: str, memory: Memor
         assert "'limt'" in await refused(agent, "recall", query="x", limt=1)
         assert "täglich" in (await agent.read_resource("vicw://Harbour/item/agent:n%2F2%20%C3%A9")).contents[0].text  # type: ignore[union-attr]
         assert (await agent.get_prompt("why", {"event": "é"})).messages
+        for show in ("around", "causes", "history"):
+            assert "agent:n/2 é" in await succeeded(agent, "trace", of="agent:n/2 é", show=show)
+        assert "Scope: Harbour. Rights: " in (status := await succeeded(agent, "memory_status"))
+        assert "- Harbour: 2 items" in status
     (one,) = [one for one in (await memory.retrieve("Fähre")).results if one.id == "agent:n/2 é"]
     assert one.source == "agent:coder"  # in the older era, too, in which only the handshake says so
-
-
-async def test_the_context_is_the_repository_of_the_working_directory(url: str, tmp_path: Path) -> None:
-    inside = tmp_path / "app/src"
-    inside.mkdir(parents=True)
-    (tmp_path / "app/.git").mkdir()
-    async with Client(command("--url", url, cwd=inside)) as agent:
-        assert "Scope: app. Remembered" in await succeeded(agent, "remember", text="Tests run with make.")
-    plain = tmp_path / "novel"
-    plain.mkdir()
-    async with Client(command("--url", url, cwd=plain)) as agent:  # as hooks name a folder without Git
-        assert "Scope: novel. Remembered" in await succeeded(agent, "remember", text="Mara is the keeper.")
-    async with Client(command("--url", url, "--context", "Harbour", cwd=inside, VICW_CONTEXT="Quay")) as agent:
-        assert 'scope="Harbour"' in await succeeded(agent, "recall", query="When does the ferry leave?")
+    async with Client(started, mode=mode) as agent:
+        retracted = await succeeded(agent, "retract", ids=["agent:n/2 é", "nope"])
+    assert retracted == "Scope: Harbour. agent:n/2 é: retracted, nope: unknown."
+    assert "agent:n/2 é" not in {one.id for one in (await memory.retrieve("Fähre")).results}
 
 
 def talk(finder: ServerFinder, *lines: bytes) -> list[dict[str, Any]]:

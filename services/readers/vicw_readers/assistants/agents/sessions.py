@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 from vicw_core.project_context import folder_context
@@ -127,8 +127,14 @@ def _call(source: SourceFile, reader: TranscriptReader, call: ToolCall) -> Recor
 
 
 def _item(source: SourceFile, reader: TranscriptReader, fields: dict[str, Any], line: int | None = None) -> Record:
-    context = folder_context(reader.folder) if reader.folder else None
-    return source.item({**fields, "source": reader.agent}, line=line, usual_context=context)
+    return source.item({**fields, "source": reader.agent}, line=line, usual_context=_context(reader.folder))
+
+
+def _context(folder: str | None) -> str | None:
+    """Return the context of a session's folder: its own name where it is no checkout, or is none any more."""
+    if not folder or Path(folder) == Path.home():
+        return None
+    return folder_context(folder) or Path(folder).name
 
 
 def _session(reader: TranscriptReader) -> str:
