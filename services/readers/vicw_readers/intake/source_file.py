@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from vicw_readers.port import Reader
 
 GZIP = b"\x1f\x8b"
+_HEAD_BYTES = 8192
 _PART_BYTES = 1024 * 1024
 
 
@@ -158,7 +159,7 @@ class SourceFile:
 
     def _encoding(self, file: BinaryIO) -> str:
         """Return the encoding of a text. If the user names another one, all of it is looked at: most are UTF-8."""
-        encoding = encoding_of(file.read(4))
+        encoding = encoding_of(file.read(_HEAD_BYTES), self.options.encoding)
         file.seek(0)
         if self.options.encoding is not None:
             decoder = codecs.getincrementaldecoder(encoding)()
