@@ -76,6 +76,7 @@ def _file(source: SourceFile, *, in_folder: bool = False) -> Iterator[Record]:
             if in_folder and (reason := made_by_program(reader, start)):
                 raise NothingToReadError(reason)
             yield from _some(reader.read(known))
+            yield from known.assumed()
         elif (kind := kind_of(start)) is not None:
             yield record_of_kind(source, kind, in_folder)
         elif in_folder and start.suffix != ".zip":  # a .zip: any other file is text, or of a kind

@@ -1,11 +1,13 @@
-"""Decoder of files: UTF-8, or UTF-16 by its mark or its bytes; other encodings are refused, not guessed."""
+"""Decoder of files: UTF-8, UTF-16 by its mark or its bytes, what is named, and what alone can be meant."""
 
 from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Callable
 from typing import BinaryIO
 
+from vicw_readers.intake.guessed_encoding import guessed_encoding
 from vicw_readers.intake.limits import limits
 from vicw_readers.records import NothingToReadError, UnreadableFileError
 from vicw_shared.text import visible
@@ -26,10 +28,13 @@ class TooLongTextError(UnreadableFileError):
     """The text is over the limit."""
 
 
-def read_text(file: BinaryIO, size: int = 0, fallback: str | None = None) -> str:
+def read_text(
+    file: BinaryIO, size: int = 0, fallback: str | None = None, assume: Callable[[str], None] | None = None
+) -> str:
     """Return a file's text, line ends untouched, without its byte order mark; ``size`` is what is known of its bytes.
 
-    What is not UTF-8 is of the encoding that it names in its first two lines (PEP 263), else of ``fallback``.
+    What is not UTF-8 is of the encoding that it names in its first two lines (PEP 263), else of ``fallback``, else of
+    the only one that can be meant: ``assume`` is told its name.
 
     Raises NothingToReadError for an empty or binary file, UnreadableFileError for a file that is too large, in
     another encoding, or with a NUL in it, and OSError.
@@ -42,7 +47,7 @@ def read_text(file: BinaryIO, size: int = 0, fallback: str | None = None) -> str
         raise TooLongTextError(f"is too large: over {most} bytes", fix=_LARGER)
     if looks_binary(data[:_SNIFF_BYTES], fallback):
         raise NothingToReadError("is binary")
-    text = decode(data, _named(data) or fallback)
+    text = decode(data, _named(data) or fallback, assume)
     if (at := text.find("\x00")) >= 0:
         raise UnreadableFileError("contains the NUL character (U+0000)", line_at(text, at))
     if not visible(text):
@@ -93,19 +98,26 @@ def _is_text(head: bytes, encoding: str) -> bool:
     return bool(text) and all(char.isprintable() or char.isspace() or char in _MARKS for char in text)
 
 
-def decode(data: bytes, fallback: str | None = None) -> str:
+def decode(data: bytes, fallback: str | None = None, assume: Callable[[str], None] | None = None) -> str:
     """Return the text of ``data``, of the encoding ``fallback`` if it is not UTF-8.
 
+    ``assume`` is told the name of an encoding that nobody has named; without it none is assumed but UTF-16.
     Raises UnreadableFileError naming the first invalid line.
     """
     encoding = encoding_of(data, fallback)
     try:
-        return data.decode(encoding)
+        text = data.decode(encoding)
     except UnicodeDecodeError as error:
         if fallback is not None:
             return _decoded(data, fallback)
+        if assume is not None and (guessed := guessed_encoding(data)) is not None:
+            assume(guessed[1])
+            return data.decode(guessed[0])
         line = line_at(data[: error.start].decode(encoding, "replace"), -1)
         raise UnreadableFileError(f"is not valid {encoding.removesuffix('-sig').upper()}", line, SAVE_AS_UTF8) from None
+    if assume is not None and encoding not in {_UTF8, "utf-16", fallback}:
+        assume(encoding)
+    return text
 
 
 def _decoded(data: bytes, encoding: str) -> str:

@@ -65,7 +65,7 @@ def show_folders(paths: Sequence[Path], options: SyncOptions) -> None:
     for path in paths:
         snapshot = read_folder(path, options.files)
         summary = Summary()
-        for record in (*snapshot.refused, *snapshot.passed_over, *snapshot.notes):
+        for record in snapshot.reports:
             summary.report(record)
         for page in snapshot.pages.values():
             summary.items[page.reader] += 1

@@ -20,7 +20,16 @@ from vicw_readers.intake.source_file import ImportOptions, ImportRun, SourceFile
 from vicw_readers.intake.walk import walk
 from vicw_readers.paths import PACKAGE, made_by_program, record_of_kind, unexpected
 from vicw_readers.port import Reader
-from vicw_readers.records import Noted, NothingToReadError, Refused, Skipped, SourceItem, UnreadableFileError, shown
+from vicw_readers.records import (
+    Noted,
+    NothingToReadError,
+    Refused,
+    Report,
+    Skipped,
+    SourceItem,
+    UnreadableFileError,
+    shown,
+)
 from vicw_readers.registry import reader_of
 from vicw_shared.text import normalise
 from vicw_shared.wire.ingest import Item
@@ -79,6 +88,11 @@ class Snapshot:
     unread: set[str] = field(default_factory=set)
     options: ImportOptions = field(default_factory=ImportOptions)
 
+    @property
+    def reports(self) -> list[Report]:
+        """What is to be said of the files."""
+        return [*self.refused, *self.passed_over, *self.notes]
+
     def may_be_there(self, path: str) -> bool:
         """Return whether a page that was not found may exist: it is not wanted, or could not be read, or its folder."""
         if not self.options.wants(path):
@@ -130,6 +144,7 @@ def _read(snapshot: Snapshot, path: Path, name: str) -> None:
         snapshot.passed_over.append(Skipped(shown(path), "is a generated file"))
         return
     source = SourceFile(path, name, "", snapshot.options)
+    record: Refused | Skipped | None
     try:
         start = FileStart(source)
         reader = reader_of(start)
@@ -138,6 +153,7 @@ def _read(snapshot: Snapshot, path: Path, name: str) -> None:
         else:
             source = replace(source, reader=reader)
             record = _page(snapshot, source, start, reader)
+            snapshot.notes += source.assumed()
     except NothingToReadError as error:
         if is_markdown(name) and not path.stat().st_size:
             # Others link to an empty note; its title is what it says.

@@ -18,7 +18,7 @@ from vicw_ingest.file_import.batches import batched as in_requests
 from vicw_ingest.file_import.delivery import FileImport, ItemDigest, Progress
 from vicw_ingest.file_import.summary import Summary
 from vicw_readers.intake.source_file import ImportOptions
-from vicw_readers.records import Noted, Record, Refused, Report, SourceItem, UnreadableFileError, shown
+from vicw_readers.records import Noted, Record, Refused, SourceItem, UnreadableFileError, shown
 from vicw_shared.domains import CODING
 from vicw_shared.text import counted
 from vicw_shared.wire.knowledge import KnownPage, LinkFault, LinkProblem
@@ -103,8 +103,7 @@ def sync(
     snapshot = read_folder(root, options)
     store = ClientStore(client, wait=wait_until_found)
     run = FileImport(store, _NoLedger(), progress or (lambda done, total: None), stop or threading.Event())
-    unread: list[Report] = [*snapshot.refused, *snapshot.passed_over, *snapshot.notes]
-    for record in unread:
+    for record in snapshot.reports:
         run.summary.report(record)
     try:
         plan = plan_of(snapshot, _stored_pages(client, target), target.folder, again=again)

@@ -127,11 +127,11 @@ def test_broken_documents_are_refused_and_pictures_and_machine_made_files_passed
 
 
 def test_encoding_and_patterns_count(folder: Path) -> None:
-    written(folder / "latin.txt", "Café".encode("latin-1"))
+    written(folder / "latin.txt", "Niño".encode("latin-1"))
     assert names(read_folder(folder))["refused"] == {"latin.txt"}
     options = ImportOptions(encoding="latin-1", exclude=("*.tex", "src/"))
     snapshot = read_folder(folder, options)
-    assert snapshot.pages["latin.txt"].text == "Café"
+    assert snapshot.pages["latin.txt"].text == "Niño"
     assert len(snapshot.pages) == 10
     assert snapshot.may_be_there("paper.tex"), "what is left out is not gone"
     assert not snapshot.may_be_there("gone.md")
@@ -174,3 +174,10 @@ def test_an_option_that_a_page_has_no_use_for_is_refused_with_the_reason(folder:
 
 def test_watching_stores_so_a_dry_run_does_not_watch(folder: Path) -> None:
     assert dry(folder, "--watch").exit_code == 2
+
+
+def test_what_is_assumed_of_an_encoding_is_noted(folder: Path) -> None:
+    written(folder / "latin.txt", "The café is open.".encode("latin-1"))
+    snapshot = read_folder(folder)
+    assert snapshot.pages["latin.txt"].text == "The café is open."
+    assert [note.reason[:28] for note in snapshot.notes] == ["is read as windows-1252, whic"[:28]]
