@@ -15,6 +15,7 @@ from vicw_client import VicwClient
 from vicw_ingest.file_import.summary import Summary
 from vicw_readers.intake.source_file import ImportOptions
 from vicw_runtime.console import INTERRUPTED, err, fail, harmless, out, problem, progress_bar
+from vicw_shared.text import counted
 from vicw_shared.wire.knowledge import LinkFault, LinkProblem
 from vicw_standalone.file_import.roots import FolderTakenError, claim_folder
 from vicw_standalone.file_import.service import ImportStoppedError, default_state_path, store_behind
@@ -79,6 +80,7 @@ def show_folders(paths: Sequence[Path], options: SyncOptions) -> None:
             out.print(_shown(name), highlight=False, soft_wrap=True)
         if len(pages) > _SHOWN_PAGES and not options.verbose:
             err.print(f"…and {len(pages) - _SHOWN_PAGES} more pages: --verbose lists all")
+        out.print(f"{counted(len(pages), 'page')} of folder [bold]{_shown(_folder_of(path, options))}[/]")
         print_read(summary)
         print_unread(summary, verbose=options.verbose)
     if refused:

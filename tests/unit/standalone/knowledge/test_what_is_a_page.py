@@ -144,6 +144,7 @@ def dry(*words: str | Path) -> Result:
 
 def test_a_dry_run_shows_pages_and_what_is_none_without_a_server(folder: Path) -> None:
     assert dry(folder).exit_code == 0
+    assert "0 pages of folder desk" in dry(folder, "--include", "*.none").stdout
     written(folder / "keys.eml", _MAIL)
     done = dry(folder)
     assert done.exit_code == 1
