@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 
 _RUSSIAN = "абвгдежзийклмнопрстуфхцчшщъыьэюяё"
 _GREEK = "αβγδεζηθικλμνξοπρστυφχψωςάέήίόύώϊϋΐΰ"
@@ -24,6 +25,8 @@ _LEAST_LETTERS = 20
 _BEYOND = re.compile(r"[^\x00-\x7f]")
 _WORD_BEYOND = re.compile(r"(?<!\w)[^\x00-\x7f\W]{2,}(?!\w)")
 """A word of accented letters alone: no language in Latin script has one worth mentioning."""
+_LOOKED_AT = 20_000
+"""Characters beyond ASCII whose neighbours are looked at."""
 _VOWELS = "аеиоуыэюяёіїєαεηιουωάέήίόύώ"
 _VOWEL_SHARE = (0.25, 0.6)
 
@@ -101,7 +104,8 @@ def _fits(text: str, candidate: _Candidate) -> bool:
         vowels = sum(text.count(char) + text.count(char.upper()) for char in _VOWELS)
         low, high = _VOWEL_SHARE
         is_likely = beyond >= _LEAST_LETTERS and low * beyond <= vowels <= high * beyond
-    return is_likely and all(_stand_well(text, match.start(), candidate) for match in _BEYOND.finditer(text))
+    places = islice(_BEYOND.finditer(text), _LOOKED_AT)
+    return is_likely and all(_stand_well(text, match.start(), candidate) for match in places)
 
 
 def _stand_well(text: str, at: int, candidate: _Candidate) -> bool:
