@@ -18,7 +18,7 @@ from vicw_readers.registry import READERS
 pytestmark = pytest.mark.process
 
 CONTEXT = "everything"
-_REFUSING = {"unknown-chat", "old-office", "obsidian-base", "chat-for-the-eye"}
+_REFUSING = {"unknown-chat", "export-part", "old-office", "obsidian-base", "chat-for-the-eye"}
 """Formats that are only told by name."""
 _MORE = {"claude-projects", "open-webui", "librechat", "signal", "imessage", "letta", "rst", "asciidoc", "latex"}
 """Read by their own tests alone: each has a twin here that goes the same way."""

@@ -18,6 +18,7 @@ from vicw_readers.registry import reader_named, reader_of
 _OF_PROGRAMS = {"code", "text"}
 """Readers whose files a program may have made: what others read is known by its content."""
 _PROSE = {"", ".txt", ".text", ".log"}
+PACKAGE = "is a package of a program: in a folder only a .zip is opened"
 _REASON_CHARS = 500
 _NESTED = "Unpack it, and name what is inside"
 
@@ -72,13 +73,14 @@ def _file(source: SourceFile, *, in_folder: bool = False) -> Iterator[Record]:
         reader = _reader(source, start)
         if reader is not None:
             known = replace(source, reader=reader)
-            if in_folder and reader.name in _OF_PROGRAMS and (reason := _made_by_program(start)):
+            if in_folder and (reason := made_by_program(reader, start)):
                 raise NothingToReadError(reason)
             yield from _some(reader.read(known))
+            yield from known.assumed()
         elif (kind := kind_of(start)) is not None:
-            yield _of_kind(source, kind, in_folder)
+            yield record_of_kind(source, kind, in_folder)
         elif in_folder and start.suffix != ".zip":  # a .zip: any other file is text, or of a kind
-            yield Skipped(source.shown, "is a package of a program: in a folder only a .zip is opened")
+            yield Skipped(source.shown, PACKAGE)
         else:
             yield from _some(_archive(source, in_folder))
     except NothingToReadError as error:
@@ -89,13 +91,19 @@ def _file(source: SourceFile, *, in_folder: bool = False) -> Iterator[Record]:
     except OSError as error:
         yield known.refuse(f"cannot be read: {error.strerror or error}")
     except Exception as error:  # of whatever a reader did not expect of a file; the others are still to be read
-        yield known.refuse(f"cannot be read: {type(error).__name__}: {error}"[:_REASON_CHARS])
+        yield known.refuse(unexpected(error))
 
 
-def _made_by_program(start: FileStart) -> str | None:
-    """Return why a text is passed over; prose that only speaks of such files is none."""
-    is_code = start.suffix not in _PROSE
-    return ("is a generated file" if is_generated(start.name) else machine_made(start)) if is_code else None
+def unexpected(error: Exception) -> str:
+    """Return the reason of a file that a reader failed on with an error of no known kind."""
+    return f"cannot be read: {type(error).__name__}: {error}"[:_REASON_CHARS]
+
+
+def made_by_program(reader: Reader, start: FileStart) -> str | None:
+    """Return why a text of a folder is passed over, or None; prose that only speaks of such files is none."""
+    if reader.name not in _OF_PROGRAMS or start.suffix in _PROSE:
+        return None
+    return "is a generated file" if is_generated(start.name) else machine_made(start)
 
 
 def _reader(source: SourceFile, start: FileStart) -> Reader | None:
@@ -115,7 +123,7 @@ def _some(records: Iterator[Record]) -> Iterator[Record]:
     yield from records
 
 
-def _of_kind(source: SourceFile, kind: FileKind, in_folder: bool) -> Record:
+def record_of_kind(source: SourceFile, kind: FileKind, in_folder: bool) -> Refused | Skipped:
     """Return the record of a file of a kind that is not read. Pictures are normal in a folder, documents are missed."""
     reason = f"is a {kind.title}, which is not read" if kind is not OTHER else "is binary"
     if in_folder and not kind.has_words:

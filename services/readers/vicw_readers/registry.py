@@ -21,6 +21,7 @@ from vicw_readers.assistants.letta import LettaReader
 from vicw_readers.assistants.librechat import LibreChatReader
 from vicw_readers.assistants.memories import MemoriesReader
 from vicw_readers.assistants.openwebui import OpenWebUiReader
+from vicw_readers.assistants.other_parts import OtherPartsReader
 from vicw_readers.assistants.role_content import RoleContentReader
 from vicw_readers.assistants.unknown_chat import UnknownChatReader
 from vicw_readers.code.source_code import CodeReader
@@ -74,6 +75,7 @@ SPECIFIC: tuple[Reader, ...] = (
     LettaReader(),
     MemoriesReader(),
     RoleContentReader(),
+    OtherPartsReader(),
     UnknownChatReader(),  # after all that know a chat
     PdfReader(),
     WordReader(),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from vicw_readers.assistants.conversations import dig, list_in, text_in
 from vicw_readers.intake.file_start import FileStart
 from vicw_readers.intake.json_stream import json_values
 from vicw_readers.intake.source_file import SourceFile
-from vicw_readers.records import Record, bounded_id, bounded_name
+from vicw_readers.records import Record, UnreadableFileError, bounded_id, bounded_name
 
 _MEMORY = "conversations_memory"
 
@@ -49,14 +49,31 @@ def _project(source: SourceFile, value: object) -> Iterator[Record]:
         yield _item(source, text_in(document, "uuid") or f"{uuid}#{n}", f"{name} > {title}", text, "document", name)
 
 
+def _project_names(source: SourceFile, projects: Iterable[str]) -> dict[str, str]:
+    """Return the names of projects by uuid, from the files beside the memories; without those that cannot be read."""
+    names: dict[str, str] = {}
+    for path in ("projects.json", *(f"projects/{uuid}.json" for uuid in projects)):
+        file = source.beside(path)
+        try:
+            for project in json_values(file) if file is not None else ():
+                if (uuid := text_in(project, "uuid")) and (name := text_in(project, "name")):
+                    names[uuid] = name
+        except UnreadableFileError:  # refused when its turn comes
+            continue
+    return names
+
+
 def _memories(source: SourceFile, value: object) -> Iterator[Record]:
     account = text_in(value, "account_uuid") or "account"
     projects = dig(value, "project_memories")
-    memories = {"": dig(value, _MEMORY), **(projects if isinstance(projects, dict) else {})}
+    by_project = projects if isinstance(projects, dict) else {}
+    names = _project_names(source, by_project)
+    memories = {"": dig(value, _MEMORY), **by_project}
     for project, text in memories.items():
         if isinstance(text, str) and text.strip():
             key = f"{account}#memory{f'-{project}' if project else ''}"
-            yield _item(source, key, "Memory", text, "memory", project)
+            name = names.get(project, project)
+            yield _item(source, key, f"{name} > Memory" if project in names else "Memory", text, "memory", name)
 
 
 def _item(source: SourceFile, key: str, name: str, text: str, subtype: str, project: str) -> Record:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from vicw_core.markdown.note_titles import note_title
 from vicw_core.text.heading_anchors import Unique, slug
 from vicw_readers.documents.model import DocumentSection, Part, Properties, UnreadPart
 from vicw_readers.intake.source_file import SourceFile
@@ -48,7 +49,7 @@ def document_items(source: SourceFile, parts: Iterable[Part]) -> Iterator[Record
 
 def _items(source: SourceFile, properties: Properties, section: DocumentSection, anchors: Unique) -> Iterator[Record]:
     anchor = section.anchor or (slug(section.trail[-1]) if section.trail else "")
-    title = _title(properties.title or source.stem, section.trail)
+    title = _title(properties.title or note_title(source.name), section.trail)
     pieces = pieces_of(section.text.strip("\n"))
     for number, text in enumerate(pieces, 1):
         place = anchors(anchor) if number == 1 else anchors(f"{anchor or 'part'}-{number}")

@@ -8,7 +8,7 @@ from vicw_readers.intake.file_start import FileStart
 from vicw_readers.intake.source_file import SourceFile
 from vicw_readers.records import Record, UnreadableFileError
 
-_MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+OLE_MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _NEW_SUFFIXES = (".docx", ".docm", ".pptx", ".pptm", ".xlsx", ".xlsm", ".xlsb")
 _DIRECTORY_BYTES = 16 * 2**20
@@ -26,7 +26,7 @@ class OldOfficeReader:
 
     def recognises(self, start: FileStart) -> bool:
         """Return whether it begins as an OLE container."""
-        return start.head.startswith(_MARK)
+        return start.head.startswith(OLE_MARK)
 
     def read(self, source: SourceFile) -> Iterator[Record]:
         """Raise UnreadableFileError."""
@@ -35,5 +35,7 @@ class OldOfficeReader:
         if is_encrypted:
             fix = "Open it in its program and save a copy without password"
             raise UnreadableFileError("is encrypted and needs a password", fix=fix)
-        fix = "Save it as .docx, .pptx or .eml in its program, or convert it with `soffice --convert-to docx`, say"
+        fix = (
+            "Save it as .docx, .pptx, .xlsx or .eml in its program, or convert it with `soffice --convert-to docx`, say"
+        )
         raise UnreadableFileError("is in a format of Office before 2007", fix=fix)

@@ -10,6 +10,7 @@ from typing import Any
 from vicw_core.text.heading_anchors import slug
 from vicw_readers.documents.limits import Limits
 from vicw_readers.documents.model import Part
+from vicw_readers.documents.old_office import OLE_MARK
 from vicw_readers.documents.packed import office_properties, packed_document, refuse_doctypes
 from vicw_readers.documents.rows import row_sections
 from vicw_readers.records import UnreadableFileError
@@ -19,9 +20,12 @@ def parse(path: Path, limits: Limits) -> Iterator[Part]:
     """Yield the rows of the sheets that are shown, in groups."""
     import python_calamine
 
-    with packed_document(path, limits) as archive:
-        refuse_doctypes(archive)
-        yield office_properties(archive)
+    with path.open("rb") as file:
+        is_old = file.read(len(OLE_MARK)) == OLE_MARK
+    if not is_old:
+        with packed_document(path, limits) as archive:
+            refuse_doctypes(archive)
+            yield office_properties(archive)
     try:
         workbook = python_calamine.CalamineWorkbook.from_path(str(path))
     except python_calamine.PasswordError:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from vicw_core.markdown.note_titles import note_title
 from vicw_readers.intake.file_start import FileStart
 from vicw_readers.intake.source_file import SourceFile
 from vicw_readers.records import NothingToReadError, Record, bounded_id, bounded_name
@@ -60,7 +61,7 @@ class SubtitleReader:
                 {
                     "id": bounded_id(f"{source.name}#t={start}{again}"),
                     "text": " ".join(piece.texts),
-                    "name": bounded_name(f"{source.stem}, {start}"),
+                    "name": bounded_name(f"{note_title(source.name)}, {start}"),
                     "subtype": "section",
                     "speaker": bounded_name(piece.speaker),
                     "flow_id": bounded_id(source.name),

@@ -29,6 +29,7 @@ class FileStart:
         self.base = PurePosixPath(source.name).name.lower()
         self.suffix = PurePosixPath(self.base).suffix
         self.size = source.size
+        self._encoding = source.options.encoding
         with source.open() as file:
             self.head, self._goes_on = _first_bytes(file)
         if self.suffix == ".gz" and self.head[:2] != GZIP:  # it comes unpacked
@@ -38,9 +39,9 @@ class FileStart:
     @cached_property
     def text(self) -> str | None:
         """The head as text, up to its last whole line if the file goes on; None if it is binary."""
-        if looks_binary(self.head[:_SNIFFED_BYTES]):
+        if looks_binary(self.head[:_SNIFFED_BYTES], self._encoding):
             return None
-        text = codecs.getincrementaldecoder(encoding_of(self.head))("replace").decode(self.head)
+        text = self._decoded()
         cut = max(text.rfind("\n"), text.rfind("\r")) + 1
         return text[:cut] if self._goes_on and cut else text
 
@@ -52,9 +53,10 @@ class FileStart:
     @cached_property
     def objects(self) -> tuple[dict[str, Any], ...]:
         """The first objects of a JSON file, or of JSON Lines, each as far as the head has it."""
-        if looks_binary(self.head[:_SNIFFED_BYTES]):
-            return ()
-        return objects_at_start(codecs.getincrementaldecoder(encoding_of(self.head))("replace").decode(self.head))
+        return () if looks_binary(self.head[:_SNIFFED_BYTES], self._encoding) else objects_at_start(self._decoded())
+
+    def _decoded(self) -> str:
+        return codecs.getincrementaldecoder(encoding_of(self.head, self._encoding))("replace").decode(self.head)
 
     @property
     def is_zip(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from dataclasses import dataclass
 
 from vicw_readers.intake.file_start import FileStart
@@ -23,6 +24,9 @@ _PROGRAM, _FONT = FileKind("program"), FileKind("font")
 _ARCHIVE = FileKind("archive", True, _UNPACK)
 _STARTS: tuple[tuple[bytes, FileKind], ...] = (
     (b"{\\rtf", FileKind("RTF document", True, _AS_TEXT)),
+    (b"BEGIN:VCARD", FileKind("vCard of contacts", True, _AS_TEXT)),
+    (b"BEGIN:VCALENDAR", FileKind("calendar", True, _AS_TEXT)),
+    (b"window.YTD.", FileKind("part of an archive of X (Twitter)", True, _AS_TEXT)),
     (b"!BDN", FileKind("Outlook mailbox", True, "Export its mail as .mbox or .eml, and import that")),
     (b"SQLite format 3\x00", FileKind("SQLite database", True, "Export what it holds, and import that")),
     (b"7z\xbc\xaf\x27\x1c", _ARCHIVE),
@@ -63,7 +67,7 @@ OTHER = FileKind("binary file")
 
 def kind_of(start: FileStart) -> FileKind | None:
     """Return what a file is that is no plain text; None for text, an empty file, and a .zip of files."""
-    head = start.head
+    head = start.head.removeprefix(codecs.BOM_UTF8)
     if start.is_zip:
         return next((kind for member, kind in _MEMBERS if member in start.members), None)
     if head[:4] == b"RIFF":

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from pydantic import ValidationError
 
+from vicw_readers.intake.guessed_encoding import guessed_encoding
 from vicw_readers.intake.limits import limits
 from vicw_readers.intake.text_decoder import SAVE_AS_UTF8, encoding_of, read_text
 from vicw_readers.records import Noted, Refused, Skipped, SourceItem, UnreadableFileError, faults_of, shown
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from vicw_readers.port import Reader
 
 GZIP = b"\x1f\x8b"
+_HEAD_BYTES = 8192
+_ASSUMED = "assumed encodings"
 _PART_BYTES = 1024 * 1024
 
 
@@ -134,7 +137,7 @@ class SourceFile:
     def text(self) -> str:
         """Return the whole text, line ends untouched. Raises as `read_text` does."""
         with self.open() as file:
-            return read_text(file, self.size, self.options.encoding)
+            return read_text(file, self.size, self.options.encoding, self._assume)
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of a text of any size, each with its end as it is. Raises UnreadableFileError."""
@@ -157,18 +160,37 @@ class SourceFile:
                 text.detach()
 
     def _encoding(self, file: BinaryIO) -> str:
-        """Return the encoding of a text. If the user names another one, all of it is looked at: most are UTF-8."""
-        encoding = encoding_of(file.read(4))
+        """Return the encoding of a text; all of it is looked at, since most are UTF-8.
+
+        What is not is of the encoding that the user names, else of the only one that its beginning can be.
+        """
+        named = self.options.encoding
+        encoding = encoding_of(file.read(_HEAD_BYTES), named)
         file.seek(0)
-        if self.options.encoding is not None:
-            decoder = codecs.getincrementaldecoder(encoding)()
-            try:
-                while part := file.read(_PART_BYTES):
-                    decoder.decode(part)
-            except UnicodeDecodeError:
-                encoding = self.options.encoding
+        decoder = codecs.getincrementaldecoder(encoding)()
+        try:
+            while part := file.read(_PART_BYTES):
+                decoder.decode(part)
+        except UnicodeDecodeError:
             file.seek(0)
+            guessed = None if named else guessed_encoding(file.read(limits().text_bytes))
+            if guessed is not None:
+                self._assume(guessed[1])
+            encoding = named or (guessed[0] if guessed else encoding)
+        else:
+            if encoding in {"utf-16-le", "utf-16-be"} and encoding != named:
+                self._assume(encoding)
+        file.seek(0)
         return encoding
+
+    def _assume(self, encoding: str) -> None:
+        self.options.run.known.setdefault(_ASSUMED, {})[self.shown] = encoding
+
+    def assumed(self) -> Iterator[Noted]:
+        """Yield what was assumed of the encoding while the file was read."""
+        encoding = self.options.run.known.get(_ASSUMED, {}).pop(self.shown, None)
+        if encoding is not None:
+            yield self.note(f"is read as {encoding}, which it does not say: --encoding names another one")
 
     @contextmanager
     def on_disk(self) -> Iterator[Path]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from vicw_core.markdown.note_titles import note_title
 from vicw_readers.intake.file_start import FileStart
 from vicw_readers.intake.source_file import SourceFile
 from vicw_readers.records import NothingToReadError, Record, UnreadableFileError, bounded_id, bounded_name
@@ -45,7 +46,7 @@ class CanvasReader:
                 {
                     "id": bounded_id(f"{source.name}#{node['id']}"),
                     "text": text,
-                    "name": bounded_name(" > ".join(filter(None, (source.stem, group)))),
+                    "name": bounded_name(" > ".join(filter(None, (note_title(source.name), group)))),
                     "subtype": "card",
                     "metadata": metadata,
                     "source": bounded_id(source.name),

@@ -11,6 +11,7 @@ from vicw_readers.intake.source_file import SourceFile
 from vicw_readers.records import Record, UnreadableFileError
 
 _PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html)[\s>]", re.IGNORECASE)
+_TEXT_SUFFIXES = {"", ".txt"}
 _PAGE_SUFFIXES = {".html", ".htm"}
 _DISCORD_TEXT = re.compile(rb"(?:\xef\xbb\xbf)?={20,}\r?\nGuild: [^\n]*\nChannel: ")
 _DISCORD_TABLE = re.compile(rb'(?:\xef\xbb\xbf)?"?AuthorID"?,"?Author"?,"?Date"?,"?Content"?,')
@@ -57,16 +58,25 @@ _SIGNAL = _Form(
     ("data.json", "chat.md"),
     "Read the data.json or the chat.md that signal-export writes beside it",
 )
+_LINE_TEXT = re.compile(rb"(?:\xef\xbb\xbf)?\[LINE\] [^\n]{1,500}\r?\n")
+_KAKAO_TEXT = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:KakaoTalk Chats with |[^\n]{0,500}" + "카카오톡 대화".encode() + rb")[^\n]{0,500}\r?\n"
+)
+_AS_ITEMS = "Make it JSON Lines of items, with a speaker and a time each: see docs/importing.md#jsonl"
+_LINE, _KAKAO = _Form("LINE", (), (), _AS_ITEMS), _Form("KakaoTalk", (), (), _AS_ITEMS)
 _FORMS = (_TELEGRAM, _DISCORD, _IMESSAGE, _SIGNAL)
 
 
 class OtherChatFormReader:
-    """A chat that was exported as pages, or by Discord's exporter as text or a table."""
+    """A chat that was exported as pages, by Discord's exporter as text or a table, by LINE or KakaoTalk as text."""
 
     name = "chat-for-the-eye"
     title = "chat exported as HTML, text or CSV"
-    files = ("messages.html", "index.html", "* [*].html", "* [*].txt", "* [*].csv")
-    keeps = "nothing: it is refused with the form to export (Telegram, Discord: JSON; iMessage: text; Signal: data)"
+    files = ("messages.html", "index.html", "* [*].html", "* [*].txt", "* [*].csv", "[LINE]*.txt")
+    keeps = (
+        "nothing: it is refused with the form to export (Telegram, Discord: JSON; iMessage: text; Signal: data; LINE, "
+        "KakaoTalk: none)"
+    )
     leaves = "all of it"
     is_personal = False
 
@@ -90,6 +100,10 @@ class OtherChatFormReader:
 def _form_of(start: FileStart) -> _Form | None:
     if _DISCORD_TEXT.match(start.head) or _DISCORD_TABLE.match(start.head):
         return _DISCORD
+    if start.suffix in _TEXT_SUFFIXES and _LINE_TEXT.match(start.head):
+        return _LINE
+    if start.suffix in _TEXT_SUFFIXES and _KAKAO_TEXT.match(start.head):
+        return _KAKAO
     if start.suffix not in _PAGE_SUFFIXES and not _PAGE.match(start.head):
         return None
     if start.base == "index.html" and start.has_beside("data.json") and start.has_beside("chat.md"):

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from vicw_readers.intake.file_start import FileStart
 from vicw_readers.intake.source_file import SourceFile
-from vicw_readers.records import Record, bounded_id, bounded_name
+from vicw_readers.records import NothingToReadError, Record, bounded_id, bounded_name
 from vicw_shared.domains import CODING
 from vicw_shared.text import lines_of, visible
 
@@ -20,6 +20,7 @@ _CODING = {
     *(".kt", ".kts", ".scala", ".swift", ".groovy", ".lua", ".m", ".mm"),
     *(".pl", ".r", ".jl", ".ex", ".exs", ".erl", ".hs", ".ml", ".clj", ".dart", ".zig", ".nim", ".f90", ".vb"),
 }
+_EMPTY_JSON = {"[]", "{}", "[{}]", "null"}
 _CODING_NAMES = {"makefile", "dockerfile", "rakefile", "gemfile", "cmakelists.txt"}
 
 
@@ -28,9 +29,9 @@ class TextReader:
 
     name = "text"
     title = "text"
-    files = ("*.txt", "*.rst", "*.yaml", "*.sql", "Makefile")
+    files = ("*.txt", "*.yaml", "*.sql", "Makefile")
     keeps = "text as it is; a long one is cut at blank lines"
-    leaves = "nothing"
+    leaves = "JSON without anything in it"
     is_personal = False
 
     def recognises(self, start: FileStart) -> bool:
@@ -40,8 +41,11 @@ class TextReader:
     def read(self, source: SourceFile) -> Iterator[Record]:
         """Yield the sections of the text."""
         name = PurePosixPath(source.name.lower())
+        text = source.text()
+        if "".join(text.split()) in _EMPTY_JSON:
+            raise NothingToReadError("is JSON without anything in it")
         is_coding = name.suffix in _CODING or name.name in _CODING_NAMES
-        return read_plain(source, source.text(), CODING if is_coding else None)
+        return read_plain(source, text, CODING if is_coding else None)
 
 
 def read_plain(source: SourceFile, text: str, domain: str | None = None) -> Iterator[Record]:

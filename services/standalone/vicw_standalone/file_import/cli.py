@@ -21,10 +21,15 @@ if TYPE_CHECKING:  # what only a run needs is imported by it
     from rich.progress import Progress
 
     from vicw_readers.intake.source_file import ImportOptions
+    from vicw_standalone.knowledge.cli import SyncOptions
 
 _DRY_ITEMS = 20
 """Items that a dry run shows without --verbose."""
 _SECONDS_BETWEEN_LINES = 10.0
+_NOT_OF_PAGES = (
+    "is not for --knowledge: a page is public, has no flow, is read as its suffix says, and its times without a zone "
+    "are UTC. Leave it out, or import without --knowledge"
+)
 
 
 def _path(text: str) -> Path:
@@ -120,24 +125,14 @@ def ingest(
     2 if the import could not continue, 130 after Ctrl-C.
 
     With --knowledge a folder becomes pages, sections and code with links between them, and bridges to memories. Later
-    runs send changed and moved pages and retract deleted ones. Broken links are listed, which is no error.
+    runs send changed and moved pages and retract deleted ones. Broken links are listed, which is no error. Chats, mail
+    and archives are refused: a page is public.
     """
     from zoneinfo import ZoneInfo
 
     from vicw_readers.intake.source_file import ImportOptions
 
-    if knowledge:
-        if dry or as_json or format_ or include or exclude or sensitivity:
-            fail("--dry-run, --json, --format, --include, --exclude and --sensitivity are not for --knowledge", code=2)
-        from vicw_standalone.file_import.service import IMPORT_RETRY
-        from vicw_standalone.knowledge.cli import SyncOptions, sync_folders
-
-        sync = SyncOptions(context, folder, domain, watch, every, again, not no_wait, allow_empty)
-        with connect(url, IMPORT_RETRY) as client:
-            require_server(client)
-            sync_folders(client, paths, sync)
-        return
-    if watch or folder is not None or allow_empty:
+    if not knowledge and (watch or folder is not None or allow_empty):
         fail("--watch, --folder and --allow-empty need --knowledge", code=2)
     options = ImportOptions(
         context=context,
@@ -151,10 +146,34 @@ def ingest(
         include=tuple(include or ()),
         exclude=tuple(exclude or ()),
     )
-    if dry:
+    if knowledge:
+        said = (flow and "--flow", owner and "--owner", sensitivity and "--sensitivity", format_ and "--format")
+        if wrong := [*filter(None, said), *(["--timezone"] if timezone != "UTC" else [])]:
+            fail(f"{' and '.join(wrong)} {_NOT_OF_PAGES}", code=2)
+        if watch and dry:
+            fail("--watch follows what is stored, and --dry-run stores nothing: leave one out", code=2)
+        from vicw_standalone.knowledge.cli import SyncOptions
+
+        wait = not no_wait
+        sync = SyncOptions(context, folder, domain, watch, every, again, wait, allow_empty, options, verbose, as_json)
+        _sync(paths, sync, url, dry=dry)
+    elif dry:
         _dry_run(paths, options, verbose=verbose, as_json=as_json)
     else:
         _import(paths, options, url, again=again, wait=not no_wait, verbose=verbose, as_json=as_json)
+
+
+def _sync(paths: list[Path], sync: SyncOptions, url: str | None, *, dry: bool) -> None:
+    from vicw_standalone.file_import.service import IMPORT_RETRY
+    from vicw_standalone.knowledge.cli import require_folders, show_folders, sync_folders
+
+    require_folders(paths, only_one=sync.watch or sync.folder is not None)
+    if dry:
+        show_folders(paths, sync)
+        return
+    with connect(url, IMPORT_RETRY) as client:
+        require_server(client)
+        sync_folders(client, paths, sync)
 
 
 def _import(

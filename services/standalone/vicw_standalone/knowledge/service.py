@@ -17,7 +17,8 @@ from vicw_client import VicwClient, VicwClientError
 from vicw_ingest.file_import.batches import batched as in_requests
 from vicw_ingest.file_import.delivery import FileImport, ItemDigest, Progress
 from vicw_ingest.file_import.summary import Summary
-from vicw_readers.records import Record, Refused, Report, SourceItem, UnreadableFileError
+from vicw_readers.intake.source_file import ImportOptions
+from vicw_readers.records import Noted, Record, Refused, SourceItem, UnreadableFileError, shown
 from vicw_shared.domains import CODING
 from vicw_shared.text import counted
 from vicw_shared.wire.knowledge import KnownPage, LinkFault, LinkProblem
@@ -26,6 +27,10 @@ from vicw_standalone.file_import.service import ImportStoppedError
 from vicw_standalone.knowledge.folder import PageFile, Snapshot, read_folder, signature
 
 _IDS_AT_ONCE = 500
+STAYS = (
+    "the page of an earlier sync stays as it was; to retract it, name the file in .gitignore or move it, and sync again"
+)
+GOES = "the page of an earlier sync is retracted, since the file is passed over now"
 
 
 class EmptiedError(Exception):
@@ -43,12 +48,16 @@ class FolderTarget:
 
 @dataclass(slots=True)
 class SyncReport:
-    """Result of a sync. ``same``: pages that were not sent. ``broken_links``: with their pages' paths."""
+    """Result of a sync. ``same``: pages that were not sent. ``broken_links``: with their pages' paths.
+
+    ``kept``: pages of earlier syncs that stay as they were, since their files are refused or not wanted now.
+    """
 
     sent: Summary
     same: int = 0
     moved: int = 0
     retracted: int = 0
+    kept: int = 0
     broken_links: list[tuple[str, LinkProblem]] = field(default_factory=list)
 
     @property
@@ -59,10 +68,15 @@ class SyncReport:
 
 @dataclass(slots=True)
 class SyncPlan:
-    """Plan of a sync: pages to send with their items' ids, ids to retract, and the number of unchanged pages."""
+    """Plan of a sync: pages to send with their items' ids, ids to retract, and the number of unchanged pages.
+
+    ``gone`` and ``kept`` are the paths of pages without a file that can be one: to be retracted, and left as they are.
+    """
 
     send: list[tuple[str, PageFile]] = field(default_factory=list)
     retract: list[str] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
     same: int = 0
     moved: int = 0
 
@@ -72,6 +86,7 @@ def sync(
     root: Path,
     target: FolderTarget,
     *,
+    options: ImportOptions | None = None,
     progress: Progress | None = None,
     stop: threading.Event | None = None,
     wait_until_found: bool = True,
@@ -82,14 +97,13 @@ def sync(
 ) -> SyncReport:
     """Send new and changed pages, retract deleted ones; ``again`` sends all.
 
-    Unreadable files are refused in the result, and their pages on the server are not changed. Raises
-    ImportStoppedError, as `import_paths` does, and EmptiedError before anything is sent.
+    Refused files are named in the result, and their pages on the server are not changed; so with files that the
+    ``options`` leave out. Raises ImportStoppedError, as `import_paths` does, and EmptiedError before anything is sent.
     """
-    snapshot = read_folder(root)
+    snapshot = read_folder(root, options)
     store = ClientStore(client, wait=wait_until_found)
     run = FileImport(store, _NoLedger(), progress or (lambda done, total: None), stop or threading.Event())
-    unread: list[Report] = [*snapshot.refused, *snapshot.passed_over, *snapshot.notes]
-    for record in unread:
+    for record in snapshot.reports:
         run.summary.report(record)
     try:
         plan = plan_of(snapshot, _stored_pages(client, target), target.folder, again=again)
@@ -98,9 +112,12 @@ def sync(
                 f"{root} has no pages, but {counted(len(plan.retract), 'page')} of {target.folder!r} stored. "
                 "To retract them all, add --allow-empty"
             )
-        synced = SyncReport(run.summary, plan.same, plan.moved)
+        for note in _of_earlier_pages(snapshot, plan, root.resolve()):
+            run.summary.report(note)
+        synced = SyncReport(run.summary, plan.same, plan.moved, kept=len(plan.kept))
         synced.retracted = _retract(client, target, plan.retract)
-        batches = in_requests(_records(plan, target, root), run.report, max_items=batch_items, max_chars=batch_chars)
+        records = run.summary.counting(_records(plan, target, root))
+        batches = in_requests(records, run.report, max_items=batch_items, max_chars=batch_chars)
         run.carry_out(batches, in_flight=1)  # in order: the first pages decide the domain of a new context
         synced.broken_links = list(_broken(_stored_pages(client, target), snapshot))
     except VicwClientError as error:
@@ -114,7 +131,9 @@ def plan_of(snapshot: Snapshot, known: Sequence[KnownPage], folder: str, *, agai
     """Return the plan that makes the server match the disk. A moved file keeps its item."""
     plan = SyncPlan()
     by_path = {page.path: page for page in known}
-    missing = [page for page in known if page.path not in snapshot.pages and not snapshot.may_be_there(page.path)]
+    without_file = [page for page in known if page.path not in snapshot.pages]
+    missing = [page for page in without_file if not snapshot.may_be_there(page.path)]
+    plan.kept = [page.path for page in without_file if snapshot.may_be_there(page.path)]
     missing_pages = _MissingPages(missing)
     used = {page.id for page in known}
     for path, file in sorted(snapshot.pages.items(), key=lambda entry: (entry[1].is_code, entry[0])):
@@ -128,9 +147,17 @@ def plan_of(snapshot: Snapshot, known: Sequence[KnownPage], folder: str, *, agai
         used.add(item)
         plan.send.append((item, file))
     sent = {item for item, _ in plan.send}
+    plan.gone = [page.path for page in missing if page.id not in sent]
     plan.retract = [page.id for page in missing if page.id not in sent]
     plan.retract += [page.id for page in known if by_path[page.path] is not page and page.id not in sent]
     return plan
+
+
+def _of_earlier_pages(snapshot: Snapshot, plan: SyncPlan, root: Path) -> Iterator[Noted]:
+    """Yield what becomes of pages that an earlier sync stored, and whose files are none any more."""
+    for reports, paths, fate in ((snapshot.refused, plan.kept, STAYS), (snapshot.passed_over, plan.gone, GOES)):
+        stored = {shown(root / path) for path in paths}
+        yield from (Noted(report.path, None, fate, report.kind) for report in reports if report.path in stored)
 
 
 class _MissingPages:
@@ -178,7 +205,7 @@ def _records(plan: SyncPlan, target: FolderTarget, root: Path) -> Iterator[Recor
         place = str(root / file.path)
         domain = target.domain or (CODING if file.is_code else None)
         try:
-            yield SourceItem(target.context, domain, file.item(target.folder, item), place)
+            yield SourceItem(target.context, domain, file.item(target.folder, item), place, reader=file.reader)
         except UnreadableFileError as error:
             yield Refused(place, None, error.reason)
 

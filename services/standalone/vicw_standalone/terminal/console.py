@@ -1,22 +1,14 @@
-"""Ctrl-C of a long command, and what was refused."""
+"""Ctrl-C of a long command."""
 
 from __future__ import annotations
 
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
-from rich.markup import escape
-
-from vicw_runtime.console import INTERRUPTED, err
-
-if TYPE_CHECKING:
-    from vicw_readers.records import Refused
-
-_SHOWN_REFUSALS = 20
+from vicw_runtime.console import INTERRUPTED
 
 
 @contextmanager
@@ -39,12 +31,3 @@ def interruptible(first: Callable[[], None], second: Callable[[], None]) -> Iter
         yield stop
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def print_refused(refusals: Sequence[Refused], word: str = "refused") -> None:
-    """Print the first refusals, each with its reason."""
-    for refused in refusals[:_SHOWN_REFUSALS]:
-        location = f"{refused.path}:{refused.line}" if refused.line else str(refused.path)
-        err.print(f"[yellow]{word}[/] {escape(location)}: {escape(refused.reason)}")
-    if len(refusals) > _SHOWN_REFUSALS:
-        err.print(f"[yellow]…and {len(refusals) - _SHOWN_REFUSALS} more[/]")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable
+from typing import Any
 
 from rich.markup import escape
 
@@ -38,8 +39,7 @@ def print_summary(summary: Summary, *, verbose: bool = False, dry: bool = False)
         if not dry or name in {"passed over", "refused"}:
             table.add_row(name, str(count))
     out.print(table)
-    for name, items in summary.items.most_common():
-        out.print(f"  {counted(items, 'item')} of {counted(summary.files[name], 'file')}: {escape(_title(name))}")
+    print_read(summary)
     for context, count in summary.contexts.most_common():
         out.print(f"  {count} in context [bold]{escape(context)}[/]")
     if summary.private:
@@ -49,6 +49,17 @@ def print_summary(summary: Summary, *, verbose: bool = False, dry: bool = False)
     if summary.jobs:
         requests = "1 request is" if len(summary.jobs) == 1 else f"{len(summary.jobs)} requests are"
         out.print(f"  everything is stored; {requests} still being indexed")
+    print_unread(summary, verbose=verbose)
+
+
+def print_read(summary: Summary) -> None:
+    """Print what was read, by format."""
+    for name, items in summary.items.most_common():
+        out.print(f"  {counted(items, 'item')} of {counted(summary.files[name], 'file')}: {escape(_title(name))}")
+
+
+def print_unread(summary: Summary, *, verbose: bool = False) -> None:
+    """Print what was passed over, noted and refused, by kind; ``verbose`` lists all."""
     _print_unread(summary.passed_over, "passed over", verbose)
     _print_unread(summary.notes, "noted", verbose)
     _print_unread(summary.refused, "refused", verbose)
@@ -91,7 +102,7 @@ def item_as_json(record: SourceItem) -> str:
     return json.dumps({**known, "path": record.path, "line": record.line, "item": item}, ensure_ascii=False)
 
 
-def summary_as_json(summary: Summary, *, dry: bool = False) -> str:
-    """Return the summary as a line of JSON."""
+def summary_as_json(summary: Summary, *, dry: bool = False, **more: Any) -> str:
+    """Return the summary as a line of JSON, with ``more`` fields."""
     report = report_of(summary, _title, dry_run=dry).model_dump(mode="json")
-    return json.dumps(report, ensure_ascii=False)
+    return json.dumps({**report, **more}, ensure_ascii=False)

@@ -93,18 +93,23 @@ def test_projects_and_memories_become_items(tmp_path: Path) -> None:
         "prompt_template": "Use metres.",
         "docs": [document],
     }
-    memory = {"conversations_memory": "Keeps bees.", "project_memories": {"p1": "Three hives."}, "account_uuid": "acc"}
+    of_projects = {"p1": "Three hives.", "p2": "Two queens.", "p3": "A project that is gone."}
+    memory = {"conversations_memory": "Keeps bees.", "project_memories": of_projects, "account_uuid": "acc"}
     written(tmp_path / "export/projects.json", [project])
-    written(tmp_path / "export/projects/p2.json", {**project, "uuid": "p2", "docs": []})
+    written(tmp_path / "export/projects/p2.json", {**project, "uuid": "p2", "name": "Queens", "docs": []})
     written(tmp_path / "export/memories.json", [memory])
     written(tmp_path / "export/users.json", [{"uuid": "acc", "full_name": "Nora Vik"}])
     items = items_in(tmp_path / "export")
     assert {(one.item.id, one.item.subtype, one.item.name, one.item.text) for one in items} == {
         ("p1", "document", "Apiary > Instructions", "Bees\n\nUse metres."),
         ("d1", "document", "Apiary > rules.md", "Register by March."),
-        ("p2", "document", "Apiary > Instructions", "Bees\n\nUse metres."),
+        ("p2", "document", "Queens > Instructions", "Bees\n\nUse metres."),
         ("acc#memory", "memory", "Memory", "Keeps bees."),
-        ("acc#memory-p1", "memory", "Memory", "Three hives."),
+        ("acc#memory-p1", "memory", "Apiary > Memory", "Three hives."),
+        ("acc#memory-p2", "memory", "Queens > Memory", "Two queens."),
+        ("acc#memory-p3", "memory", "Memory", "A project that is gone."),
     }
+    memories = {one.item.id: one.item.metadata.get("project") for one in items if one.item.subtype == "memory"}
+    assert memories == {"acc#memory": None, "acc#memory-p1": "Apiary", "acc#memory-p2": "Queens", "acc#memory-p3": "p3"}
     assert {one.context for one in items} == {"Claude"}
     assert [one.reason for one in skips_in(tmp_path / "export")] == ["is about the account"]

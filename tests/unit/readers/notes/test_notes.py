@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from support.files.records_of_file import items_in, written
 from vicw_core.markdown.note_marks import inline_tags, without_comments
 from vicw_readers.intake.source_file import ImportOptions
 from vicw_readers.paths import read_paths
@@ -175,3 +176,22 @@ def test_what_has_no_text_is_told_apart_from_what_is_broken(tmp_path: Path, name
     kind: Any = Skipped if "without" in reason or "view" in reason else Refused
     assert isinstance(record, kind)
     assert record.reason.startswith(reason)
+
+
+_HASH = "aaaa6330011b4ccb87abe6a6fd94a376"
+_CARD = {"id": "1", "type": "text", "text": "Cone six", "x": 0, "y": 0, "width": 9, "height": 9}
+
+
+@pytest.mark.parametrize(
+    ("suffix", "content", "name"),
+    [
+        ("csv", "Name,Due\nBuy valves,Friday\n", "Tasks > Row 2"),
+        ("canvas", {"nodes": [_CARD], "edges": []}, "Tasks"),
+        ("srt", "1\n00:00:01,000 --> 00:00:03,000\nThe tide is high.\n", "Tasks, 00:00:01"),
+    ],
+)
+def test_names_of_other_files_of_notion_are_without_its_digits(
+    tmp_path: Path, suffix: str, content: object, name: str
+) -> None:
+    (item,) = items_in(written(tmp_path / f"Tasks {_HASH}.{suffix}", content))
+    assert item.item.name == name

@@ -142,5 +142,5 @@ def _session(reader: TranscriptReader) -> str:
 
 
 def _is_of_session(line: dict[str, Any]) -> bool:
-    is_claude = line.get("type") in _CLAUDE_LINES and isinstance(line.get("sessionId"), str)
+    is_claude = str(line.get("type")) in _CLAUDE_LINES and isinstance(line.get("sessionId"), str)
     return is_claude or (line.get("type") == "session_meta" and isinstance(line.get("payload"), dict))

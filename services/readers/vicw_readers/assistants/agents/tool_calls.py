@@ -80,7 +80,11 @@ def calls_of(line: TranscriptLine) -> Iterator[ToolCall]:
             here = f"{line.fields.get('sessionId')}:line-{line.number}-{place}"
             yield _call(own or here, block.get("name"), block.get("input"), line.number, timestamp)
     payload = line.fields.get("payload")
-    if line.fields.get("type") == "response_item" and isinstance(payload, dict) and payload.get("type") in _CODEX_CALLS:
+    if (
+        line.fields.get("type") == "response_item"
+        and isinstance(payload, dict)
+        and str(payload.get("type")) in _CODEX_CALLS
+    ):
         name = payload.get("name") or str(payload["type"]).removesuffix("_call")
         namespace = payload.get("namespace")
         tool = f"{namespace}.{name}" if isinstance(namespace, str) and namespace else name
@@ -103,7 +107,11 @@ def results_of(fields: Mapping[str, Any]) -> Iterator[tuple[str, str, bool, str 
             agent = started if isinstance(started, str) else None
             yield block["tool_use_id"], _words(block.get("content")), block.get("is_error") is True, agent
     payload = fields.get("payload")
-    if isinstance(payload, dict) and payload.get("type") in _CODEX_RESULTS and isinstance(payload.get("call_id"), str):
+    if (
+        isinstance(payload, dict)
+        and str(payload.get("type")) in _CODEX_RESULTS
+        and isinstance(payload.get("call_id"), str)
+    ):
         output = _decoded(payload.get("output"))
         known = output if isinstance(output, dict) else {}
         about = known.get("metadata")
