@@ -9,8 +9,8 @@ from fastapi import FastAPI
 from vicw_retrieval.agent_hooks.api import create_hooks_router
 from vicw_retrieval.agent_hooks.service import HookPorts
 from vicw_retrieval.api import create_router
-from vicw_retrieval.items.changes import create_changes_router
 from vicw_retrieval.mcp.reader import RetrievalReader
+from vicw_retrieval.patch.api import create_changes_router
 from vicw_retrieval.webhooks.api import create_webhooks_router
 from vicw_retrieval.wiring import RetrievalWiring
 from vicw_runtime.mcp.port import McpPorts

@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from support.clients.served import serve
 from support.stores.memory import Memory
 from vicw_retrieval.api import create_router
-from vicw_retrieval.items.changes import create_changes_router
+from vicw_retrieval.patch.api import create_changes_router
 from vicw_runtime.http import KeyGate, problems
 from vicw_runtime.mcp.http_writer import HttpWriters
 from vicw_shared.clock import now
