@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # every command imports this module, and few of them run an o
     from vicw_runtime.operations.client import ServerAddress
     from vicw_runtime.operations.memory import Stores
     from vicw_runtime.operations.operation import Opening, Operation, Report
-    from vicw_runtime.operations.remote import RemoteMemory
+    from vicw_runtime.operations.remote_memory import RemoteMemory
     from vicw_shared.wire.base import Message
 
 DataDirOption = Annotated[

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from vicw_ingest.erasure.requests.cli import forget_at
+from vicw_ingest.erasure.sentences import proven, went
 from vicw_ingest.eviction.cli import capacity
 from vicw_runtime.console import err, fail, harmless, out
 from vicw_runtime.operations.command import (
@@ -325,17 +326,3 @@ def print_erasure(done: ErasureResult, *, files: bool) -> None:
             who = "the indexer" if files else "an ingest worker"
             out.print(f"{counted(done.waiting, 'passage')} waiting for {who} to update the points")
         out.print("not proven: remove what is listed, then run `vicw forget resume`, which searches the same copies")
-
-
-def went(nodes: Mapping[str, int], receipts: int, steps: int) -> str:
-    """Return what an erasure removed, ``nodes`` by label."""
-    labels = ", ".join(counted(count, f"{label} node") for label, count in sorted(nodes.items())) or "no nodes"
-    return f"erased: {labels}; {counted(receipts, 'receipt')}, {counted(steps, 'logged step')}"
-
-
-def proven(read: int, *, files: bool) -> str:
-    """Return the statement of a proof in which ``read`` bytes of files were searched, the engines' own if ``files``."""
-    if files:
-        return f"nothing is left in the store or in {read} bytes of files"
-    places = f"the graph, the vectors or {read} bytes of the mirror" if read else "the graph or the vectors"
-    return f"nothing is left in {places}; the engines' own files are not searched"

@@ -27,7 +27,7 @@ from vicw_sleep.history.model import LoggedTask
 from vicw_sleep.resolve.cli import describe_merge
 
 if TYPE_CHECKING:
-    from vicw_runtime.operations.remote import RemoteMemory
+    from vicw_runtime.operations.remote_memory import RemoteMemory
     from vicw_sleep.history.api import LoggedStep, LogResult, StatusResult
 
 type Describe = Callable[[MaintenanceStep, Mapping[str, str]], str]

@@ -11,7 +11,7 @@ from vicw_shared.clock import now
 from vicw_shared.text import counted
 
 if TYPE_CHECKING:
-    from vicw_runtime.operations.remote import RemoteMemory
+    from vicw_runtime.operations.remote_memory import RemoteMemory
     from vicw_shared.wire.sleep import SleepJob, SleepStep
     from vicw_sleep.history.api import LoggedStep, LogRequest, LogResult, StatusResult, Undone
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:  # every command imports this module, and most of them ask a s
     from vicw_runtime.operations import Opening, Stores
     from vicw_runtime.operations.client import ServerAddress
     from vicw_runtime.operations.command import Place
-    from vicw_runtime.operations.remote import RemoteMemory
+    from vicw_runtime.operations.remote_memory import RemoteMemory
 
 
 class InstalledAccess:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from vicw_ingest.erasure.sentences import proven, went
 from vicw_runtime.console import err, fail, out, progress_bar
 from vicw_runtime.terminal.json_option import print_json
 from vicw_shared.text import counted
 
 if TYPE_CHECKING:
     from vicw_ingest.erasure.api import Target
-    from vicw_runtime.operations.remote import RemoteMemory
+    from vicw_runtime.operations.remote_memory import RemoteMemory
     from vicw_shared.wire.forget import EraseRequest, Erasure, ErasureSelected
 
 _POLL_SECONDS = 0.5
@@ -91,8 +92,6 @@ def _selected_text(chosen: ErasureSelected) -> str:
 
 
 def _print(done: Erasure) -> None:
-    from vicw_ingest.erasure.cli import proven, went
-
     proof = done.proof
     if proof is None:  # a server that was stopped meanwhile, which goes on
         fail(f"erasure {done.erasure} is not finished: {done.error or done.status}")
