@@ -27,7 +27,7 @@ def create_retrieval_app(wiring: RetrievalWiring) -> FastAPI:
             lambda gate: create_router(lambda: wiring.ports, gate),
             lambda gate: create_webhooks_router(lambda: wiring.webhooks, gate),
             lambda gate: create_hooks_router(hooks, lambda _, sent: wiring.writers.of(sent), gate),
-            lambda gate: create_changes_router(lambda sent: wiring.writers.of(sent), gate),
+            lambda gate: create_changes_router(lambda: wiring.writers, gate),
             lambda gate: create_upkeep_router(lambda: wiring.upkeep, gate),
         ],
         title="VICW retrieval",

@@ -49,7 +49,7 @@ async def retrieval(memory: Memory, ingest_url: str | None) -> AsyncIterator[htt
     writers = HttpWriters(McpSettings(ingest_url=ingest_url))
     gate = KeyGate(lambda: memory.standalone.keys, required=True, tenant="none")
     app.include_router(create_router(memory.standalone.retrieval_ports, gate))
-    app.include_router(create_changes_router(writers.of, gate))
+    app.include_router(create_changes_router(lambda: writers, gate))
     transport = httpx.ASGITransport(app)
     try:
         async with httpx.AsyncClient(transport=transport, base_url="http://reads.test", timeout=60) as client:
