@@ -41,6 +41,10 @@ class FieldProblem:
     fix: str
 
 
+NOTHING_HERE = "There is nothing at this address; /docs lists what there is"
+"""The detail of a request to an address that no endpoint has."""
+
+
 class VicwError(Exception):
     """Base of all expected errors. ``slug`` is the stable last part of the problem type."""
 

@@ -10,6 +10,7 @@ from vicw_retrieval.agent_hooks.api import create_hooks_router
 from vicw_retrieval.agent_hooks.service import HookPorts
 from vicw_retrieval.api import create_router
 from vicw_retrieval.mcp.reader import RetrievalReader
+from vicw_retrieval.patch.api import create_changes_router
 from vicw_retrieval.webhooks.api import create_webhooks_router
 from vicw_retrieval.wiring import RetrievalWiring
 from vicw_runtime.mcp.port import McpPorts
@@ -26,6 +27,7 @@ def create_retrieval_app(wiring: RetrievalWiring) -> FastAPI:
             lambda gate: create_router(lambda: wiring.ports, gate),
             lambda gate: create_webhooks_router(lambda: wiring.webhooks, gate),
             lambda gate: create_hooks_router(hooks, lambda _, sent: wiring.writers.of(sent), gate),
+            lambda gate: create_changes_router(lambda: wiring.writers, gate),
             lambda gate: create_upkeep_router(lambda: wiring.upkeep, gate),
         ],
         title="VICW retrieval",

@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from vicw_shared.errors import (
+    NOTHING_HERE,
     ForbiddenError,
     InvalidInputError,
     MissingRecordError,
@@ -44,7 +45,7 @@ def install(app: FastAPI) -> None:
     async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         if error.status_code == 404:
-            return respond(MissingRecordError("There is nothing at this address; /docs lists what there is"))
+            return respond(MissingRecordError(NOTHING_HERE))
         headers, detail = dict(error.headers or {}), str(error.detail)
         if error.status_code == 405:
             headers["Allow"] = ", ".join(sorted(_methods(request)))

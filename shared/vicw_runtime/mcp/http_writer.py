@@ -1,4 +1,4 @@
-"""Writes of agents at a service that only reads: they go to the ingest service, under the caller's own key."""
+"""Writes at a service that only reads: they go to the ingest service, under the caller's own key."""
 
 from __future__ import annotations
 
@@ -31,23 +31,31 @@ class HttpWriter:
         """Take items back."""
         return await self._post("/items/retract", request, RetractResponse)
 
+    async def patch(self, path: str, query: str, body: bytes, if_match: str | None) -> httpx.Response:
+        """Change an item; return the service's answer as it is, whatever it says."""
+        headers = {"Content-Type": "application/json", **self._headers}
+        if if_match is not None:
+            headers["If-Match"] = if_match
+        return await self._send("PATCH", f"{path}?{query}" if query else path, body, headers)
+
     async def _post[A: Message](self, path: str, request: Message, kind: type[A]) -> A:
         """Return the answer; raises the error that the service answers, or UnavailableError."""
-        body = request.model_dump_json(exclude_unset=True)
-        try:
-            answer = await self._client.post(
-                path, content=body, headers={"Content-Type": "application/json", **self._headers}
-            )
-        except httpx.TimeoutException as error:
-            raise TooSlowError(_NAME, "no answer in time; what was sent may be stored all the same") from error
-        except httpx.RequestError as error:
-            raise UnavailableError(_NAME, f"cannot be reached: {type(error).__name__}") from error
+        body = request.model_dump_json(exclude_unset=True).encode()
+        answer = await self._send("POST", path, body, {"Content-Type": "application/json", **self._headers})
         try:
             if answer.is_success:
                 return kind.model_validate_json(answer.content)
             raise error_of(Problem.model_validate_json(answer.content))
         except ValidationError as error:
             raise BrokenError(_NAME, f"its answer, of status {answer.status_code}, is none of VICW's") from error
+
+    async def _send(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> httpx.Response:
+        try:
+            return await self._client.request(method, path, content=body, headers=headers)
+        except httpx.TimeoutException as error:
+            raise TooSlowError(_NAME, "no answer in time; what was sent may be stored all the same") from error
+        except httpx.RequestError as error:
+            raise UnavailableError(_NAME, f"cannot be reached: {type(error).__name__}") from error
 
 
 class NoWriter:
@@ -58,6 +66,10 @@ class NoWriter:
         raise _nowhere()
 
     async def retract(self, request: RetractRequest) -> RetractResponse:
+        """Raise ForbiddenError."""
+        raise _nowhere()
+
+    async def patch(self, path: str, query: str, body: bytes, if_match: str | None) -> httpx.Response:
         """Raise ForbiddenError."""
         raise _nowhere()
 

@@ -12,7 +12,15 @@ from pydantic import ValidationError
 
 from vicw_runtime.operations.lines import OperationLine
 from vicw_runtime.operations.operation import Operation, Report
-from vicw_shared.errors import FatalError, ForbiddenError, SettingsError, UnauthorizedError, UnavailableError
+from vicw_shared.errors import (
+    NOTHING_HERE,
+    FatalError,
+    ForbiddenError,
+    MissingRecordError,
+    SettingsError,
+    UnauthorizedError,
+    UnavailableError,
+)
 from vicw_shared.wire.base import Message
 from vicw_shared.wire.problem import Problem, error_of
 
@@ -20,6 +28,10 @@ _CONNECT_SECONDS = 10.0
 _SILENCE_SECONDS = 60.0
 """A server gives a sign of life every few seconds."""
 KEY = "VICW_API_KEY"
+
+
+class NoOperationError(MissingRecordError):
+    """The server has no operations: it is a service of the platform, or none of VICW's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +58,8 @@ def call[R: Message, I: Message](
 ) -> R:
     """Have a server run an operation; return its result.
 
-    Raises the error that the operation raises there, UnavailableError if the server does not answer or ends
-    meanwhile, and FatalError if what answers is no such server.
+    Raises the error that the operation raises there, NoOperationError if there are none, UnavailableError if the server
+    does not answer or ends meanwhile, and FatalError if what answers is no such server.
     """
     headers = {b"Content-Type": b"application/json"}
     if server.token is not None:
@@ -96,9 +108,15 @@ def _refusal(server: ServerAddress, status: int, body: bytes) -> Exception:
     try:
         problem = Problem.model_validate_json(body)
     except ValidationError:
+        if status == 404:
+            return NoOperationError(f"The server at {server.url} has no operations: is it one of VICW's?")
         text = body[:200].decode(errors="replace")
         return FatalError(f"The server at {server.url} answers {status}: {text}")
     error = error_of(problem)
+    if isinstance(error, MissingRecordError) and error.detail == NOTHING_HERE:
+        return NoOperationError(
+            f"The server at {server.url} does not have this: a service of the platform has no /admin"
+        )
     if isinstance(error, UnauthorizedError | ForbiddenError):
         return type(error)(f"The server at {server.url} refuses: {error.detail}")
     return error

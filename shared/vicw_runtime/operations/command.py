@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # every command imports this module, and few of them run an o
     from vicw_runtime.operations.client import ServerAddress
     from vicw_runtime.operations.memory import Stores
     from vicw_runtime.operations.operation import Opening, Operation, Report
+    from vicw_runtime.operations.remote_memory import RemoteMemory
     from vicw_shared.wire.base import Message
 
 DataDirOption = Annotated[
@@ -28,6 +29,15 @@ PlatformOption = Annotated[
 ServerOption = Annotated[
     str | None,
     typer.Option("--url", help="Address of a server to use. \\[default: the one that has the data directory open]"),
+]
+
+RemoteOption = Annotated[
+    str | None,
+    typer.Option(
+        "--url",
+        help="Address of a server to ask, with VICW_API_KEY. \\[default: VICW_URL, or the one that has the data "
+        "directory open]",
+    ),
 ]
 
 
@@ -65,6 +75,10 @@ class Access(Protocol):
         """Open the stores themselves. Raises DataDirInUseError while another process has them open."""
         ...
 
+    def remote(self, url: str) -> AbstractContextManager[RemoteMemory]:
+        """Yield a client of the server at an address. Whatever it refuses ends the command."""
+        ...
+
 
 def run_command[Q: Message, R: Message, I: Message](
     ctx: typer.Context,
@@ -74,8 +88,11 @@ def run_command[Q: Message, R: Message, I: Message](
     *,
     progress: str = "working",
     on_item: Callable[[I], None] = lambda item: None,
+    as_json: bool = False,
 ) -> R:
     """Run an operation and return its result; ``on_item`` is called for each item, in order.
+
+    With ``as_json`` the result is printed as a JSON object, with the items as its ``items``, instead.
 
     Raises the operation's error, the same wherever it runs. If the data directory is in use by a process that is no
     server, the command ends with exit code 2.
@@ -84,22 +101,28 @@ def run_command[Q: Message, R: Message, I: Message](
 
     from vicw_runtime.logs import configure_logs
     from vicw_runtime.operations.client import call
-    from vicw_runtime.operations.operation import Report
+    from vicw_runtime.operations.operation import NoItem, Report
+    from vicw_runtime.terminal.json_option import print_json
     from vicw_shared.settings import LogSettings
 
     configure_logs(LogSettings(level="warning"))
     access: Access = ctx.obj
     if place.url is not None and place.platform:
         fail("--url and --platform exclude each other", code=2)
+    items: list[I] = []
     with progress_bar(progress) as bar:
-        report = Report(bar, on_item)
+        report = Report(bar, items.append if as_json else on_item)
         server = access.server(place)
         if server is not None:
-            return call(server, operation, request, report)
-        try:
-            return asyncio.run(_run_here(access, operation, request, place, report))
-        except DataDirInUseError as error:
-            fail(error.detail, code=2)
+            done = call(server, operation, request, report)
+        else:
+            try:
+                done = asyncio.run(_run_here(access, operation, request, place, report))
+            except DataDirInUseError as error:
+                fail(error.detail, code=2)
+    if as_json:
+        print_json(done, {} if operation.item is NoItem else {"items": items})
+    return done
 
 
 async def _run_here[Q: Message, R: Message, I: Message](

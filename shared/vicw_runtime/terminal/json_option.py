@@ -1,8 +1,10 @@
-"""JSON that is given on a command line, and the option of a filter."""
+"""JSON that is given on a command line or printed, and the options for it."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,8 +12,11 @@ import typer
 from vicw_runtime.console import fail
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from vicw_shared.wire.filters import Filter
 
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 FilterOption = Annotated[
     str | None,
     typer.Option(
@@ -20,6 +25,15 @@ FilterOption = Annotated[
         metavar="JSON",
     ),
 ]
+
+
+def print_json(answer: BaseModel, more: Mapping[str, Any] = MappingProxyType({})) -> None:
+    """Print a message as a JSON object, with ``more`` fields, which may hold lists of messages."""
+    fields = answer.model_dump(mode="json") | {
+        name: [one.model_dump(mode="json") for one in value] if isinstance(value, list) else value
+        for name, value in more.items()
+    }
+    print(json.dumps(fields, indent=2, ensure_ascii=False))
 
 
 def read_object(text: str, what: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from typer.testing import CliRunner, Result
 from support.clients.served import keep_logs
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import open_memory
-from vicw_ingest.erasure.cli import proven
+from vicw_ingest.erasure.sentences import proven
 from vicw_shared.errors import InvalidInputError, MissingRecordError
 from vicw_standalone.cli import app
 from vicw_standalone.wiring import Standalone

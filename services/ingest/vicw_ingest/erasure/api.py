@@ -20,6 +20,7 @@ from vicw_ingest.erasure.selection import (
     choose_items,
     choose_person,
     choose_tenant,
+    choose_user,
 )
 from vicw_ingest.erasure.service import WAIT_SECONDS, Forgetting
 from vicw_runtime.operations import Memory, NoItem, Opening, Operation, Report, Stores
@@ -64,6 +65,16 @@ class PersonToForget(Message):
     mentions: StrictBool = Field(False, description="Also items of others that mention the person")
 
 
+class UserToForget(Message):
+    """What a user and the user's person said, and what is about that person, by the caller's id of the user."""
+
+    what: Literal["user"]
+    tenant: RawText = "default"
+    user: RawText
+    context: RawText | None = None
+    mentions: StrictBool = Field(False, description="Also items of others that mention the person")
+
+
 class ContextToForget(Message):
     """A context with everything in it."""
 
@@ -86,10 +97,11 @@ class ImportToForget(Message):
 
 
 type Target = Annotated[
-    ItemsToForget | FilterToForget | PersonToForget | ContextToForget | TenantToForget, Field(discriminator="what")
+    ItemsToForget | FilterToForget | UserToForget | PersonToForget | ContextToForget | TenantToForget,
+    Field(discriminator="what"),
 ]
 type AnyTarget = Annotated[
-    ItemsToForget | FilterToForget | PersonToForget | ContextToForget | TenantToForget | ImportToForget,
+    ItemsToForget | FilterToForget | UserToForget | PersonToForget | ContextToForget | TenantToForget | ImportToForget,
     Field(discriminator="what"),
 ]
 type Copies = Annotated[
@@ -236,21 +248,22 @@ async def _forget(
 async def _choose(graph: Store, target: AnyTarget) -> list[ErasureSelection]:
     match target:
         case ItemsToForget(tenant=tenant, ids=ids, context=context):
-            return [await choose_items(graph, tenant, ids, context)]
-        case FilterToForget(tenant=tenant, filter=chosen, context=context):
-            limits = LimitSettings()
-            return [await choose_by_filter(graph, tenant, chosen, context, limits, everything=target.all)]
+            chosen = await choose_items(graph, tenant, ids, context)
+        case FilterToForget(tenant=tenant, filter=wanted, context=context):
+            chosen = await choose_by_filter(graph, tenant, wanted, context, LimitSettings(), everything=target.all)
+        case UserToForget(tenant=tenant, user=user, context=context):
+            chosen = await choose_user(graph, tenant, user, context, with_mentions=target.mentions)
         case PersonToForget(tenant=tenant, name=name, context=context):
-            person = await choose_person(
+            chosen = await choose_person(
                 graph, tenant, name, context, everywhere=target.everywhere, with_mentions=target.mentions
             )
-            return [person]
         case ContextToForget(tenant=tenant, name=name):
-            return [await choose_context(graph, tenant, name)]
+            chosen = await choose_context(graph, tenant, name)
         case TenantToForget(name=name):
-            return [await choose_tenant(graph, name)]
+            chosen = await choose_tenant(graph, name)
         case ImportToForget():
             return await choose_imported(graph)
+    return [chosen]
 
 
 def _selected(chosen: ErasureSelection) -> Selected:

@@ -8,17 +8,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vicw_ingest.erasure.requests.cli import forget_at
+from vicw_ingest.erasure.sentences import proven, went
 from vicw_ingest.eviction.cli import capacity
 from vicw_runtime.console import err, fail, harmless, out
 from vicw_runtime.operations.command import (
     DataDirOption,
     Place,
     PlatformOption,
+    RemoteOption,
     run_command,
     tenant_name,
 )
+from vicw_runtime.operations.remote import refuse_options, remote_of
 from vicw_runtime.terminal.completion import contexts as complete_contexts
-from vicw_runtime.terminal.json_option import FilterOption, read_filter
+from vicw_runtime.terminal.json_option import FilterOption, JsonOption, print_json, read_filter
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.text import counted
 
@@ -60,8 +64,10 @@ def item(
     copies: CopiesOption = None,
     dry_run: DryOption = False,
     yes: YesOption = False,
+    as_json: JsonOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
+    url: RemoteOption = None,
 ) -> None:
     """Erase items with all their versions, and everything that rests on them alone.
 
@@ -77,7 +83,31 @@ def item(
         target = ItemsToForget(what="items", tenant=tenant, ids=tuple(ids or ()), context=context)
     else:
         target = FilterToForget(what="filter", tenant=tenant, filter=chosen, context=context, all=everything)
-    _forget(ctx, target, copies, dry_run, yes, Place(data_dir, platform))
+    _forget(ctx, target, copies, dry_run, yes, as_json, Place(data_dir, platform, url))
+
+
+@app.command()
+def user(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(help="Your id of the user: `vicw users` lists them", metavar="USER")],
+    context: ContextOption = None,
+    mentions: Annotated[
+        bool, typer.Option("--mentions", help="Also erase items of others that mention the user's person.")
+    ] = False,
+    tenant: TenantOfOption = "default",
+    copies: CopiesOption = None,
+    dry_run: DryOption = False,
+    yes: YesOption = False,
+    as_json: JsonOption = False,
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+    url: RemoteOption = None,
+) -> None:
+    """Erase what a user and the user's person said, and what is about them."""
+    from vicw_ingest.erasure.api import UserToForget
+
+    target = UserToForget(what="user", tenant=tenant, user=name, context=context, mentions=mentions)
+    _forget(ctx, target, copies, dry_run, yes, as_json, Place(data_dir, platform, url))
 
 
 @app.command()
@@ -95,8 +125,10 @@ def person(
     copies: CopiesOption = None,
     dry_run: DryOption = False,
     yes: YesOption = False,
+    as_json: JsonOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
+    url: RemoteOption = None,
 ) -> None:
     """Erase a person's items, the items about them, and their entity unless items of others mention it."""
     from vicw_ingest.erasure.api import PersonToForget
@@ -104,7 +136,7 @@ def person(
     target = PersonToForget(
         what="person", tenant=tenant, name=name, context=context, everywhere=everywhere, mentions=mentions
     )
-    _forget(ctx, target, copies, dry_run, yes, Place(data_dir, platform))
+    _forget(ctx, target, copies, dry_run, yes, as_json, Place(data_dir, platform, url))
 
 
 @app.command()
@@ -115,30 +147,42 @@ def context(
     copies: CopiesOption = None,
     dry_run: DryOption = False,
     yes: YesOption = False,
+    as_json: JsonOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
+    url: RemoteOption = None,
 ) -> None:
     """Erase a context with everything in it."""
     from vicw_ingest.erasure.api import ContextToForget
 
     target = ContextToForget(what="context", tenant=tenant, name=name)
-    _forget(ctx, target, copies, dry_run, yes, Place(data_dir, platform))
+    _forget(ctx, target, copies, dry_run, yes, as_json, Place(data_dir, platform, url))
 
 
 @app.command()
 def tenant(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(help="Name of the tenant", callback=tenant_name)],
+    name: Annotated[
+        str | None,
+        typer.Argument(help="Name of the tenant; at an address it is the key's, and is left out", callback=tenant_name),
+    ] = None,
     copies: CopiesOption = None,
     dry_run: DryOption = False,
     yes: YesOption = False,
+    as_json: JsonOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
+    url: RemoteOption = None,
 ) -> None:
     """Erase all contexts of a tenant. Its API keys stay: `vicw keys revoke` revokes them."""
     from vicw_ingest.erasure.api import TenantToForget
 
-    _forget(ctx, TenantToForget(what="tenant", name=name), copies, dry_run, yes, Place(data_dir, platform))
+    place = Place(data_dir, platform, url)
+    at_address = remote_of(ctx, place) is not None
+    if at_address is (name is not None):
+        which = "leave it out: a key has one tenant" if at_address else "which tenant?"
+        fail(f"NAME: {which}", code=2)
+    _forget(ctx, TenantToForget(what="tenant", name=name or ""), copies, dry_run, yes, as_json, place)
 
 
 @app.command("import")
@@ -146,6 +190,7 @@ def import_(
     ctx: typer.Context,
     dry_run: DryOption = False,
     yes: YesOption = False,
+    as_json: JsonOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
@@ -155,36 +200,50 @@ def import_(
     """
     from vicw_ingest.erasure.api import ImportToForget
 
-    _forget(ctx, ImportToForget(what="import"), None, dry_run, yes, Place(data_dir, platform))
+    _forget(ctx, ImportToForget(what="import"), None, dry_run, yes, as_json, Place(data_dir, platform))
 
 
 @app.command()
 def resume(
     ctx: typer.Context,
     copies: CopiesOption = None,
+    as_json: JsonOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
     """Resume erasures that were interrupted or could not be proven, and search again."""
-    _erase(ctx, None, _folders(copies), Place(data_dir, platform))
+    _erase(ctx, None, _folders(copies), as_json, Place(data_dir, platform))
 
 
 def _forget(
-    ctx: typer.Context, target: AnyTarget, copies: list[Path] | None, dry_run: bool, yes: bool, place: Place
+    ctx: typer.Context,
+    target: AnyTarget,
+    copies: list[Path] | None,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+    place: Place,
 ) -> None:
     """Show what is to be erased, ask, and erase it."""
-    from vicw_ingest.erasure.api import SELECT, SelectRequest
+    from vicw_ingest.erasure.api import SELECT, ImportToForget, SelectRequest
 
+    if not isinstance(target, ImportToForget) and (server := remote_of(ctx, place)) is not None:
+        refuse_options(ctx, "tenant", "copies")
+        forget_at(server, target, dry_run=dry_run, yes=yes, as_json=as_json)
+        return
     folders = _folders(copies)
-    shown = run_command(ctx, SELECT, SelectRequest(target=target), place, progress="looking")
+    request = SelectRequest(target=target)
+    shown = run_command(ctx, SELECT, request, place, progress="looking", as_json=as_json and dry_run)
+    if as_json and dry_run:
+        return
     for chosen in shown.selected:
-        _show(chosen)
+        _show(chosen, silent=as_json)
     if dry_run:
         return
     if not yes and not typer.confirm("Erase this for good? It cannot be undone", err=True):
         err.print("nothing was erased")
         return
-    _erase(ctx, target, folders, place)
+    _erase(ctx, target, folders, as_json, place)
 
 
 def _folders(copies: list[Path] | None) -> tuple[str, ...]:
@@ -194,7 +253,7 @@ def _folders(copies: list[Path] | None) -> tuple[str, ...]:
     return tuple(str(folder.absolute()) for folder in copies or ())
 
 
-def _erase(ctx: typer.Context, target: AnyTarget | None, copies: tuple[str, ...], place: Place) -> None:
+def _erase(ctx: typer.Context, target: AnyTarget | None, copies: tuple[str, ...], as_json: bool, place: Place) -> None:
     from vicw_ingest.erasure.api import FORGET, FORGET_IMPORT, ForgetImportRequest, ForgetRequest, ImportToForget
 
     try:
@@ -205,16 +264,19 @@ def _erase(ctx: typer.Context, target: AnyTarget | None, copies: tuple[str, ...]
             done = run_command(ctx, FORGET, ForgetRequest(target=target, copies=copies), place, progress="erasing")
     except InvalidInputError as error:
         fail(f"{error.detail}. Nothing was erased", code=2)
-    _print_result(done)
+    if as_json:
+        print_json(done)
+    _print_result(done, silent=as_json)
 
 
-def _show(chosen: Selected) -> None:
+def _show(chosen: Selected, *, silent: bool) -> None:
     """Print what is to be erased; refuse a selection that would erase nothing."""
     if chosen.people and chosen.mentioned and not chosen.items:
         names = harmless(", ".join(chosen.people))
         others = counted(chosen.mentioned, "item of others that mentions", "items of others that mention")
         fail(f"nothing was erased: no item is by or about {names}. --mentions erases {others} them", code=2)
-    out.print(harmless(_selection_text(chosen)), markup=False)
+    if not silent:
+        out.print(harmless(_selection_text(chosen)), markup=False)
 
 
 def _selection_text(chosen: Selected) -> str:
@@ -230,10 +292,10 @@ def _selection_text(chosen: Selected) -> str:
     return "\n".join(lines)
 
 
-def _print_result(done: ForgetResult) -> None:
+def _print_result(done: ForgetResult, *, silent: bool) -> None:
     """Print each erasure. Exit with 1 if what was asked for is not proven, or, if it was nothing, any earlier one."""
     own = [one for one in done.erasures if not one.earlier]
-    for one in done.erasures:
+    for one in () if silent else done.erasures:
         if own and one.earlier:
             out.print("an erasure from an earlier run:")
         print_erasure(one, files=done.files)
@@ -244,8 +306,7 @@ def _print_result(done: ForgetResult) -> None:
 
 def print_erasure(done: ErasureResult, *, files: bool) -> None:
     """Print what went, where something is left, and whether the erasure is proven."""
-    went = ", ".join(counted(count, f"{label} node") for label, count in sorted(done.nodes.items())) or "no nodes"
-    out.print(f"erased: {went}; {counted(done.receipts, 'receipt')}, {counted(done.steps, 'logged step')}")
+    out.print(went(done.nodes, done.receipts, done.steps))
     for place in done.found:
         out.print(f"still found in {harmless(place)}", markup=False)
     if done.searched is not None:
@@ -265,11 +326,3 @@ def print_erasure(done: ErasureResult, *, files: bool) -> None:
             who = "the indexer" if files else "an ingest worker"
             out.print(f"{counted(done.waiting, 'passage')} waiting for {who} to update the points")
         out.print("not proven: remove what is listed, then run `vicw forget resume`, which searches the same copies")
-
-
-def proven(read: int, *, files: bool) -> str:
-    """Return the statement of a proof in which ``read`` bytes of files were searched, the engines' own if ``files``."""
-    if files:
-        return f"nothing is left in the store or in {read} bytes of files"
-    places = f"the graph, the vectors or {read} bytes of the mirror" if read else "the graph or the vectors"
-    return f"nothing is left in {places}; the engines' own files are not searched"

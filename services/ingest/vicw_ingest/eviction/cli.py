@@ -8,6 +8,7 @@ import typer
 
 from vicw_runtime.console import fail, out, print_line
 from vicw_runtime.operations.command import DataDirOption, Place, PlatformOption, run_command
+from vicw_runtime.terminal.json_option import JsonOption
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.ports import MaintenanceStep
 from vicw_shared.text import counted
@@ -23,6 +24,7 @@ def capacity(
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be erased.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the last line.")] = False,
+    as_json: JsonOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
@@ -38,10 +40,13 @@ def capacity(
             print_line(f"{item.context} · [{item.id}] {item.name} · weight {item.weight:.3f}")
 
     request = EvictRequest(items=items, dry_run=dry_run)
+    place = Place(data_dir, platform)
     try:
-        done = run_command(ctx, EVICT_ITEMS, request, Place(data_dir, platform), progress="evicting", on_item=show_item)
+        done = run_command(ctx, EVICT_ITEMS, request, place, progress="evicting", on_item=show_item, as_json=as_json)
     except InvalidInputError:
         fail("no limit is set: name one with --items or VICW_EVICTION_ITEMS", code=2)
+    if as_json:
+        return
     out.print(f"{counted(done.erased, 'item')} {'would be erased' if dry_run else 'erased'}")
 
 

@@ -9,6 +9,7 @@ import typer
 
 from vicw_runtime.console import out, print_line
 from vicw_runtime.operations.command import DataDirOption, Place, PlatformOption, run_command
+from vicw_runtime.terminal.json_option import JsonOption
 from vicw_shared.ports import MaintenanceStep
 from vicw_shared.text import counted
 
@@ -24,6 +25,7 @@ def register(app: typer.Typer) -> None:
 def expire(
     ctx: typer.Context,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be retired.")] = False,
+    as_json: JsonOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
@@ -36,7 +38,10 @@ def expire(
     from vicw_ingest.expiry.api import EXPIRE_ITEMS, LISTED, ExpireRequest
 
     request = ExpireRequest(dry_run=dry_run)
-    done = run_command(ctx, EXPIRE_ITEMS, request, Place(data_dir, platform), progress="retiring", on_item=_show_item)
+    place = Place(data_dir, platform)
+    done = run_command(ctx, EXPIRE_ITEMS, request, place, progress="retiring", on_item=_show_item, as_json=as_json)
+    if as_json:
+        return
     if not dry_run:
         out.print(f"{counted(done.retired, 'item')} retired (expired)")
         return

@@ -18,6 +18,7 @@ from vicw_runtime.operations.command import (
     run_command,
     tenant_name,
 )
+from vicw_runtime.terminal.json_option import JsonOption
 from vicw_shared.errors import MissingRecordError
 from vicw_shared.settings import ServerSettings
 from vicw_shared.settings.variables import named_by_variable
@@ -42,7 +43,7 @@ def list_failures(
     limit: Annotated[int, typer.Option(help="Maximum number of entries to list.", min=1)] = 50,
     everything: Annotated[bool, typer.Option("--all", help="List all entries, regardless of --limit.")] = False,
     llm: LlmOption = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
@@ -91,6 +92,7 @@ def show(
     tenant: Annotated[
         str | None, typer.Option(help="The job's tenant. \\[default: default, or VICW_TENANT]", callback=tenant_name)
     ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, as it does anyway.")] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
@@ -115,6 +117,7 @@ def replay(
         str | None, typer.Option(help="All failing entries of this tenant.", callback=tenant_name)
     ] = None,
     llm: LlmOption = False,
+    as_json: JsonOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
     url: ServerOption = None,
@@ -131,8 +134,9 @@ def replay(
     if len(named) > MAX_ENTRIES:
         fail(f"{len(named)} entries: name at most {MAX_ENTRIES}, or use --all", code=2)
     request = ReplayRequest(entries=tuple(named) or None, tenant=tenant, llm=llm)
-    count = run_command(ctx, REPLAY, request, Place(data_dir, platform, url)).due
-    out.print("1 entry is due again" if count == 1 else f"{count} entries are due again")
+    count = run_command(ctx, REPLAY, request, Place(data_dir, platform, url), as_json=as_json).due
+    if not as_json:
+        out.print("1 entry is due again" if count == 1 else f"{count} entries are due again")
     if count < len(named):
         listed = "vicw jobs list --llm" if llm else "vicw jobs list"
         missing = len(named) - count

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +17,7 @@ from vicw_runtime.operations.command import (
     PlatformOption,
     run_command,
 )
+from vicw_runtime.terminal.json_option import JsonOption, print_json
 from vicw_shared.clock import now
 from vicw_shared.extensions import load_registries
 from vicw_shared.settings import LogSettings, StorageSettings
@@ -35,13 +38,21 @@ def register(app: typer.Typer) -> None:
 
 
 def export_graph(
-    ctx: typer.Context, to: Path, tenant: str | None, context: str | None, place: Place, *, keys: bool, vectors: bool
+    ctx: typer.Context,
+    to: Path,
+    tenant: str | None,
+    context: str | None,
+    place: Place,
+    *,
+    keys: bool,
+    vectors: bool,
+    as_json: bool,
 ) -> None:
     """Export into a folder, and print the counts: the work of ``vicw export``."""
     from vicw_sleep.archive.api import ExportRequest
 
     request = ExportRequest(to=_local(to), tenant=tenant, context=context, keys=keys, vectors=vectors)
-    _say_export(_export(ctx, request, place), to)
+    _say_export(_export(ctx, request, place), to, as_json=as_json)
 
 
 def import_command(
@@ -51,6 +62,7 @@ def import_command(
     keys: Annotated[
         bool, typer.Option("--keys", help="Also import the API keys; the author of the export may know one of them.")
     ] = False,
+    as_json: JsonOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
@@ -67,10 +79,13 @@ def import_command(
     """
     if check:
         _check(path)
-        out.print(f"{path}: every record is valid", markup=False)
+        if as_json:
+            print(json.dumps({"path": str(path), "valid": True}))
+        else:
+            out.print(f"{path}: every record is valid", markup=False)
         return
-    violations = _import(ctx, path, Place(data_dir, platform), keys=keys)
-    for violation in violations:
+    violations = _import(ctx, path, Place(data_dir, platform), keys=keys, as_json=as_json)
+    for violation in () if as_json else violations:
         out.print(harmless(violation), markup=False)
     if violations:
         fail(
@@ -78,7 +93,8 @@ def import_command(
             "finds clean. `vicw forget import` abandons this import; `vicw restore` loads the export unchecked into "
             "an empty store"
         )
-    out.print("clean")
+    if not as_json:
+        out.print("clean")
 
 
 def backup_command(
@@ -86,6 +102,7 @@ def backup_command(
     to: Annotated[Path, typer.Option(help="Folder of the backups.")],
     keep: Annotated[int | None, typer.Option(help="Number of backups to keep, including this one.", min=1)] = None,
     compress: Annotated[bool, typer.Option("--compress", help="Pack the backup into one .tar.gz.")] = False,
+    as_json: JsonOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
@@ -97,9 +114,10 @@ def backup_command(
     done = _export(ctx, ExportRequest(to=_local(path), keys=True), Place(data_dir, platform))
     if compress:
         path = pack(path)
-    _say_export(done, path)
-    for removed in prune(path, keep) if keep is not None else []:
-        out.print(f"removed {removed}", markup=False)
+    removed = [str(old) for old in prune(path, keep)] if keep is not None else []
+    _say_export(done, path, as_json=as_json, removed=removed)
+    for old in () if as_json else removed:
+        out.print(f"removed {old}", markup=False)
 
 
 def restore_command(
@@ -109,6 +127,7 @@ def restore_command(
         bool,
         typer.Option("--replace", help="Move existing data aside, where it is kept, and restore. No server may run."),
     ] = False,
+    as_json: JsonOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
@@ -121,8 +140,8 @@ def restore_command(
     if replace:
         _check(path)
         _make_room(data_dir)
-    _import(ctx, path, Place(data_dir, platform), keys=True, restoring=True)
-    out.print(f"`vicw check{' --platform' if platform else ''}` checks the store", markup=False)
+    _import(ctx, path, Place(data_dir, platform), keys=True, restoring=True, as_json=as_json)
+    (err if as_json else out).print(f"`vicw check{' --platform' if platform else ''}` checks the store", markup=False)
 
 
 def _local(path: Path) -> str:
@@ -135,7 +154,10 @@ def _export(ctx: typer.Context, request: ExportRequest, place: Place) -> ExportR
     return run_command(ctx, EXPORT, request, place, progress="exporting")
 
 
-def _say_export(done: ExportResult, path: Path) -> None:
+def _say_export(done: ExportResult, path: Path, *, as_json: bool, removed: Sequence[str] = ()) -> None:
+    if as_json:
+        print_json(done, {"path": str(path), "removed": tuple(removed)})
+        return
     counts = f"{counted(done.nodes, 'node')}, {counted(done.edges, 'edge')}, {counted(done.vectors, 'vector')}"
     out.print(f"{path}: {counts}", markup=False)
     if done.model is None:
@@ -150,12 +172,16 @@ def _say_export(done: ExportResult, path: Path) -> None:
         )
 
 
-def _import(ctx: typer.Context, path: Path, place: Place, *, keys: bool, restoring: bool = False) -> tuple[str, ...]:
+def _import(
+    ctx: typer.Context, path: Path, place: Place, *, keys: bool, as_json: bool, restoring: bool = False
+) -> tuple[str, ...]:
     """Import, and print the counts; return the violations."""
     from vicw_sleep.archive.api import IMPORT, ImportRequest
 
     request = ImportRequest(path=_local(path), keys=keys, restoring=restoring)
-    done = run_command(ctx, IMPORT, request, place, progress="checking")
+    done = run_command(ctx, IMPORT, request, place, progress="checking", as_json=as_json)
+    if as_json:
+        return done.violations
     out.print(f"{counted(done.nodes, 'node')}, {counted(done.edges, 'edge')}, {counted(done.vectors, 'vector')}")
     if done.missing_vectors:
         err.print(f"{counted(done.missing_vectors, 'vector')} not imported: the server embeds these passages")

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vicw_runtime.console import fail, out
-from vicw_runtime.operations.command import DataDirOption, Place, PlatformOption, run_command
+from vicw_runtime.operations.command import DataDirOption, Place, PlatformOption, RemoteOption, run_command
+from vicw_runtime.operations.remote import remote_of
+from vicw_runtime.terminal.json_option import JsonOption, print_json
 from vicw_shared.clock import format_minute
 from vicw_shared.errors import VicwError
 from vicw_shared.text import counted
@@ -28,36 +30,41 @@ def check(
     last: Annotated[
         bool, typer.Option("--last", help="Check nothing; show what the last comparison of the two stores found.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
+    url: RemoteOption = None,
 ) -> None:
     """Check the store's invariants.
 
     Every passage that the graph marks as indexed has its point and the reverse, payloads agree with the graph, chains
     are unbroken and in order, every node is in exactly one context, steps have no gaps, every edge is in the registry.
     A server that has the data directory open does the work. Data that changes during the check may look broken,
-    although each violation is checked twice: to be sure, stop all writers.
+    although each violation is checked twice: to be sure, stop all writers. At an address only --last is answered: it
+    takes a key with the right `admin`.
 
     Exit code 1 and a list of at most 5000 violations if an invariant is broken; 2 if the check was impossible: the
     store is missing or unreadable, its vector index is missing, or a setting is wrong.
     """
     from vicw_sleep.check.api import CHECK, LAST_CHECK, CheckRequest, LastCheckRequest
 
+    place = Place(data_dir, platform, url)
+    server = remote_of(ctx, place)
+    if server is not None and not last:
+        fail("all is checked for who owns the data alone; add --last: what the last comparison found", code=2)
+    if server is not None:
+        with server as memory:
+            _print_last(memory.check(), as_json=as_json)
+        return
     if last:
-        state = run_command(ctx, LAST_CHECK, LastCheckRequest(), Place(data_dir, platform))
-        if as_json:
-            print(state.model_dump_json(indent=2))
-            return
-        for line in _last_lines(state):
-            out.print(line, markup=False, highlight=False)
+        _print_last(run_command(ctx, LAST_CHECK, LastCheckRequest(), place), as_json=as_json)
         return
     try:
-        done = run_command(ctx, CHECK, CheckRequest(), Place(data_dir, platform), progress="checking")
+        done = run_command(ctx, CHECK, CheckRequest(), place, progress="checking")
     except VicwError as error:
         fail(f"could not check: {error.detail}", code=2)
     if as_json:
-        print(done.model_dump_json(indent=2))
+        print_json(done)
         raise typer.Exit(1 if done.violations or done.unlisted else 0)
     counts = ((done.nodes, "node"), (done.edges, "edge"), (done.points, "point"))
     out.print(f"{', '.join(counted(count, noun) for count, noun in counts)}, {done.waiting} waiting")
@@ -68,6 +75,14 @@ def check(
     if done.violations or done.unlisted:
         raise typer.Exit(1)
     out.print("clean")
+
+
+def _print_last(state: CheckState, *, as_json: bool) -> None:
+    if as_json:
+        print_json(state)
+        return
+    for line in _last_lines(state):
+        out.print(line, markup=False, highlight=False)
 
 
 def _last_lines(state: CheckState) -> Iterator[str]:

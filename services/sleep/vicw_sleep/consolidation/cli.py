@@ -15,6 +15,8 @@ from vicw_runtime.operations.command import (
     TenantOption,
     run_command,
 )
+from vicw_runtime.operations.remote import run_job_or_ask
+from vicw_runtime.terminal.json_option import JsonOption
 from vicw_shared.text import counted
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ def consolidate(
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the last line.")] = False,
     tenant: TenantOption = None,
+    as_json: JsonOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
     url: ServerOption = None,
@@ -61,7 +64,17 @@ def consolidate(
             out.print(harmless(_line(batch)), markup=False, highlight=False)
 
     request = ConsolidateRequest(tenant=tenant, dry_run=dry_run, hours=hours, limit=limit, again=again)
-    done = run_command(ctx, CONSOLIDATE, request, Place(data_dir, platform, url), on_item=show)
+    place = Place(data_dir, platform, url)
+    done = run_job_or_ask(
+        ctx,
+        place,
+        "consolidation",
+        lambda: run_command(ctx, CONSOLIDATE, request, place, on_item=show, as_json=as_json),
+        *("dry_run", "hours", "limit", "again", "tenant"),
+        as_json=as_json,
+    )
+    if done is None or as_json:
+        return
     verb = "would become" if dry_run else "became"
     refused = f", {counted(done.refused, 'batch', 'batches')} refused" if done.refused else ""
     skipped = f", {done.skipped} refused or undone before (--again tries them again)" if done.skipped else ""

@@ -16,6 +16,8 @@ from vicw_runtime.operations.command import (
     TenantOption,
     run_command,
 )
+from vicw_runtime.operations.remote import run_job_or_ask
+from vicw_runtime.terminal.json_option import JsonOption
 from vicw_shared.ports import MaintenanceStep
 from vicw_shared.text import counted
 
@@ -41,6 +43,7 @@ def dream(
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the last line.")] = False,
     tenant: TenantOption = None,
+    as_json: JsonOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
     url: ServerOption = None,
@@ -62,13 +65,26 @@ def dream(
 
     request = DreamRequest(tenant=tenant, dry_run=dry_run, hours=hours, limit=limit)
     place = Place(data_dir, platform, url)
-    done = run_command(ctx, DREAMING, request, place, progress="dreaming", on_item=show)
+    done = run_job_or_ask(
+        ctx,
+        place,
+        "dream",
+        lambda: run_command(ctx, DREAMING, request, place, progress="dreaming", on_item=show, as_json=as_json),
+        *("dry_run", "hours", "limit", "tenant"),
+        as_json=as_json,
+    )
+    if done is None or as_json:
+        return
     verb = "would get" if dry_run else "got"
     out.print(f"{done.dreamt} of {counted(done.items, 'item')} {verb} {counted(done.tags, 'auto-tag')}")
 
 
 def wipe(
-    ctx: typer.Context, data_dir: DataDirOption = None, platform: PlatformOption = False, url: ServerOption = None
+    ctx: typer.Context,
+    as_json: JsonOption = False,
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+    url: ServerOption = None,
 ) -> None:
     """Remove all auto-tags of all tenants.
 
@@ -77,8 +93,10 @@ def wipe(
     """
     from vicw_sleep.dream.api import WIPE, WipeRequest
 
-    done = run_command(ctx, WIPE, WipeRequest(), Place(data_dir, platform, url), progress="wiping")
-    out.print(f"{counted(done.removed, 'auto-tag')} removed")
+    place = Place(data_dir, platform, url)
+    done = run_command(ctx, WIPE, WipeRequest(), place, progress="wiping", as_json=as_json)
+    if not as_json:
+        out.print(f"{counted(done.removed, 'auto-tag')} removed")
 
 
 def describe_tags(step: MaintenanceStep, names: Mapping[str, str]) -> str:

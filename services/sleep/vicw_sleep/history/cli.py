@@ -17,14 +17,18 @@ from vicw_runtime.operations.command import (
     TenantOption,
     run_command,
 )
+from vicw_runtime.operations.remote import refuse_options, run_or_ask
+from vicw_runtime.terminal.json_option import JsonOption, print_json
 from vicw_shared.ports import MaintenanceStep
 from vicw_shared.text import counted
 from vicw_sleep.dream.cli import describe_tags
+from vicw_sleep.history import remote
 from vicw_sleep.history.model import LoggedTask
 from vicw_sleep.resolve.cli import describe_merge
 
 if TYPE_CHECKING:
-    from vicw_sleep.history.api import LoggedStep
+    from vicw_runtime.operations.remote_memory import RemoteMemory
+    from vicw_sleep.history.api import LoggedStep, LogResult, StatusResult
 
 type Describe = Callable[[MaintenanceStep, Mapping[str, str]], str]
 """Describes a step in a line, with the names of the nodes that it merged or retired, by uid."""
@@ -50,6 +54,7 @@ def register(app: typer.Typer) -> None:
 def undo(
     ctx: typer.Context,
     step: Annotated[str, typer.Argument(help="Id of the step, as `vicw sleep log` shows it")],
+    as_json: JsonOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
     url: ServerOption = None,
@@ -60,8 +65,18 @@ def undo(
     """
     from vicw_sleep.history.api import UNDO, UndoRequest
 
-    done = run_command(ctx, UNDO, UndoRequest(step=step), Place(data_dir, platform, url))
-    out.print(done.message)
+    place, request = Place(data_dir, platform, url), UndoRequest(step=step)
+    done = run_or_ask(
+        ctx,
+        place,
+        lambda: run_command(ctx, UNDO, request, place),
+        lambda memory: remote.undo(memory, step),
+        also_refused=True,
+    )
+    if as_json:
+        print_json(done)
+    else:
+        out.print(done.message)
 
 
 def log(
@@ -85,7 +100,13 @@ def log(
         out.print(_json(step) if as_json else _line(step), markup=False, highlight=False, soft_wrap=True)
 
     request = LogRequest(tenant=tenant, limit=limit, task=task, refused=refused)
-    done = run_command(ctx, LOG, request, Place(data_dir, platform, url), on_item=show)
+    place = Place(data_dir, platform, url)
+
+    def ask(memory: RemoteMemory) -> LogResult:
+        refuse_options(ctx, "tenant")
+        return remote.log(memory, request, show)
+
+    done = run_or_ask(ctx, place, lambda: run_command(ctx, LOG, request, place, on_item=show), ask)
     if not done.steps:
         err.print("no such step is logged" if task or refused else "no step is logged yet")
 
@@ -93,7 +114,7 @@ def log(
 def status(
     ctx: typer.Context,
     tenant: TenantOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
     url: ServerOption = None,
@@ -104,9 +125,15 @@ def status(
     """
     from vicw_sleep.history.api import STATUS, StatusRequest
 
-    done = run_command(ctx, STATUS, StatusRequest(tenant=tenant), Place(data_dir, platform, url))
+    place, request = Place(data_dir, platform, url), StatusRequest(tenant=tenant)
+
+    def ask(memory: RemoteMemory) -> StatusResult:
+        refuse_options(ctx, "tenant")
+        return remote.status(memory)
+
+    done = run_or_ask(ctx, place, lambda: run_command(ctx, STATUS, request, place), ask, also_refused=True)
     if as_json:
-        print(done.model_dump_json(indent=2))
+        print_json(done)
         return
     for line in done.jobs:
         out.print(line, markup=False, highlight=False, soft_wrap=True)
@@ -117,7 +144,8 @@ def status(
 
 def _line(logged: LoggedStep) -> str:
     step = logged.step()
-    summary = descriptions.get(step.task, _describe_consolidation)(step, logged.names)
+    describe = descriptions.get(step.task, _describe_consolidation)
+    summary = describe(step, logged.names) if step.details else step.subject
     title = f"{step.at:%Y-%m-%d %H:%M}  {step.outcome.value:<8} {step.task}  {step.context}: {summary}"
     lines = step.id, title, str(step.details.get("name", "")), step.reason
     return "\n    ".join(" ".join(harmless(line).split("\n")) for line in lines if line)

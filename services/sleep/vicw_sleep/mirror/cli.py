@@ -15,6 +15,7 @@ from vicw_runtime.operations.command import (
     run_command,
     tenant_name,
 )
+from vicw_runtime.terminal.json_option import JsonOption
 from vicw_shared.errors import InvalidInputError, MissingRecordError
 from vicw_shared.text import counted
 
@@ -50,6 +51,7 @@ def build_command(
     path: PathOption = None,
     viewer: ViewerOption = None,
     tenant: TenantOption = None,
+    as_json: JsonOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
@@ -60,7 +62,8 @@ def build_command(
     """
     from vicw_sleep.mirror.api import BUILD
 
-    _print_written(_run(ctx, BUILD, _request(path, viewer, tenant), Place(data_dir, platform)))
+    place = Place(data_dir, platform)
+    _print_written(_run(ctx, BUILD, _request(path, viewer, tenant), place, as_json=as_json), silent=as_json)
 
 
 def sync_command(
@@ -68,6 +71,7 @@ def sync_command(
     path: PathOption = None,
     viewer: ViewerOption = None,
     tenant: TenantOption = None,
+    as_json: JsonOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
@@ -77,7 +81,8 @@ def sync_command(
     """
     from vicw_sleep.mirror.api import SYNC
 
-    _print_written(_run(ctx, SYNC, _request(path, viewer, tenant), Place(data_dir, platform)))
+    place = Place(data_dir, platform)
+    _print_written(_run(ctx, SYNC, _request(path, viewer, tenant), place, as_json=as_json), silent=as_json)
 
 
 def status_command(
@@ -85,13 +90,17 @@ def status_command(
     path: PathOption = None,
     viewer: ViewerOption = None,
     tenant: TenantOption = None,
+    as_json: JsonOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
     """Show the size of the mirror and whether it is up to date. Exit code 1 if it is not."""
     from vicw_sleep.mirror.api import STATUS
 
-    state = _run(ctx, STATUS, _request(path, viewer, tenant), Place(data_dir, platform), missing=1)
+    place = Place(data_dir, platform)
+    state = _run(ctx, STATUS, _request(path, viewer, tenant), place, missing=1, as_json=as_json)
+    if as_json:
+        raise typer.Exit(1 if state.rebuild_reason else 0)
     out.print(f"{counted(state.items, 'item')} on {counted(state.pages, 'page')}", markup=False)
     if state.edited:
         edited = "1 page was" if state.edited == 1 else f"{state.edited} pages were"
@@ -113,18 +122,22 @@ def _run[R: Any](
     operation: Operation[Any, MirrorRequest, R, Any],
     request: MirrorRequest,
     place: Place,
+    *,
+    as_json: bool,
     missing: int = 2,
 ) -> R:
     """Run an operation; end with exit code 2 without a folder, and with ``missing`` if nothing is there to mirror."""
     try:
-        return run_command(ctx, operation, request, place, progress="reading")
+        return run_command(ctx, operation, request, place, progress="reading", as_json=as_json)
     except InvalidInputError as error:
         fail(error.detail, code=2)
     except MissingRecordError as error:
         fail(harmless(error.detail), code=missing)
 
 
-def _print_written(done: MirrorWritten) -> None:
+def _print_written(done: MirrorWritten, *, silent: bool) -> None:
+    if silent:
+        return
     out.print(f"{counted(done.items, 'item')}; {counted(done.pages, 'page')} written", markup=False)
     for page in done.edited:
         err.print(f"{page} was edited; the edit is kept in .vicw-edits", markup=False)

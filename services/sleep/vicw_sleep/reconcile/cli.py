@@ -8,6 +8,7 @@ import typer
 
 from vicw_runtime.console import out
 from vicw_runtime.operations.command import DataDirOption, Place, PlatformOption, ServerOption, run_command
+from vicw_runtime.terminal.json_option import JsonOption
 from vicw_shared.text import counted
 
 
@@ -19,6 +20,7 @@ def register(app: typer.Typer) -> None:
 def reconcile(
     ctx: typer.Context,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be repaired.")] = False,
+    as_json: JsonOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
     url: ServerOption = None,
@@ -32,7 +34,10 @@ def reconcile(
     from vicw_sleep.reconcile.api import RECONCILE, ReconcileRequest
 
     request = ReconcileRequest(dry_run=dry_run)
-    done = run_command(ctx, RECONCILE, request, Place(data_dir, platform, url), progress="comparing")
+    place = Place(data_dir, platform, url)
+    done = run_command(ctx, RECONCILE, request, place, progress="comparing", as_json=as_json)
+    if as_json:
+        return
     if not done.vectors:
         out.print("there are no vectors to compare (VICW_EMBEDDER=none)")
         return

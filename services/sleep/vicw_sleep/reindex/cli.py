@@ -10,6 +10,7 @@ import typer
 
 from vicw_runtime.console import INTERRUPTED, err, fail, out, problem
 from vicw_runtime.operations.command import DataDirOption, Place, PlatformOption, ServerOption, run_command
+from vicw_runtime.terminal.json_option import JsonOption
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.settings import StorageSettings
 from vicw_shared.text import counted
@@ -32,6 +33,7 @@ def reindex_command(
     status: Annotated[
         bool, typer.Option("--status", help="Show which index is in use, and the progress of a change.")
     ] = False,
+    as_json: JsonOption = False,
     url: ServerOption = None,
 ) -> None:
     """Change the embedding model, or repair the vector index. Running servers keep answering.
@@ -51,43 +53,47 @@ def reindex_command(
         raise typer.BadParameter("--model is empty")
     place = Place(data_dir, platform, url)
     if status:
-        _show_status(ctx, place)
+        _show_status(ctx, place, as_json)
     elif drop_old:
-        _drop_old(ctx, place)
+        _drop_old(ctx, place, as_json)
     else:
-        _reindex(ctx, model, place)
+        _reindex(ctx, model, place, as_json)
 
 
-def _show_status(ctx: typer.Context, place: Place) -> None:
+def _show_status(ctx: typer.Context, place: Place, as_json: bool) -> None:
     from vicw_sleep.reindex.api import STATUS, ReindexStatusRequest
 
-    for line in run_command(ctx, STATUS, ReindexStatusRequest(), place).lines:
+    shown = run_command(ctx, STATUS, ReindexStatusRequest(), place, as_json=as_json)
+    for line in () if as_json else shown.lines:
         out.print(line, markup=False)
 
 
-def _drop_old(ctx: typer.Context, place: Place) -> None:
+def _drop_old(ctx: typer.Context, place: Place, as_json: bool) -> None:
     from vicw_sleep.reindex.api import DROP_OLD, DropOldRequest
 
-    dropped = run_command(ctx, DROP_OLD, DropOldRequest(), place).models
+    dropped = run_command(ctx, DROP_OLD, DropOldRequest(), place, as_json=as_json).models
+    if as_json:
+        return
     for line in [f"Removed the index of {model}" for model in dropped] or ["There is no unused index"]:
         out.print(line, markup=False)
 
 
-def _reindex(ctx: typer.Context, model: str | None, place: Place) -> None:
+def _reindex(ctx: typer.Context, model: str | None, place: Place, as_json: bool) -> None:
     from vicw_sleep.reindex.api import REINDEX, ReindexRequest
 
     if model is not None and model not in MODELS and Path(model).expanduser().exists():
         model = str(Path(model).expanduser().absolute())
     is_served = ctx.obj.server(place) is not None
     try:
-        done = run_command(ctx, REINDEX, ReindexRequest(model=model), place, progress="reindexing")
+        done = run_command(ctx, REINDEX, ReindexRequest(model=model), place, progress="reindexing", as_json=as_json)
     except KeyboardInterrupt:
         if is_served:
             problem("the server continues; `vicw reindex --status` shows the progress")
         else:
             problem("stopped. The index in use is unchanged; run the same command again to continue")
         raise typer.Exit(INTERRUPTED) from None
-    out.print(f"{counted(done.embedded, 'passage')} embedded with {done.model}", markup=False)
+    if not as_json:
+        out.print(f"{counted(done.embedded, 'passage')} embedded with {done.model}", markup=False)
     err.print(f"{counted(done.passages, 'passage')} in the store", markup=False)
     if done.before is not None:
         option = " --platform" if place.platform else ""

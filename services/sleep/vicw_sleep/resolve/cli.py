@@ -16,6 +16,8 @@ from vicw_runtime.operations.command import (
     TenantOption,
     run_command,
 )
+from vicw_runtime.operations.remote import run_job_or_ask
+from vicw_runtime.terminal.json_option import JsonOption
 from vicw_shared.ports import MaintenanceStep
 from vicw_shared.text import counted
 from vicw_sleep.resolve.model import ends_of
@@ -41,6 +43,7 @@ def resolve(
     limit: Annotated[int | None, typer.Option(help="Maximum number of pairs to judge. \\[default: all]", min=1)] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the last line.")] = False,
     tenant: TenantOption = None,
+    as_json: JsonOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
     url: ServerOption = None,
@@ -62,7 +65,16 @@ def resolve(
 
     request = ResolveRequest(tenant=tenant, dry_run=dry_run, threshold=threshold, limit=limit)
     place = Place(data_dir, platform, url)
-    done = run_command(ctx, RESOLVING, request, place, progress="comparing", on_item=show)
+    done = run_job_or_ask(
+        ctx,
+        place,
+        "resolve",
+        lambda: run_command(ctx, RESOLVING, request, place, progress="comparing", on_item=show, as_json=as_json),
+        *("dry_run", "threshold", "limit", "tenant"),
+        as_json=as_json,
+    )
+    if done is None or as_json:
+        return
     merged, split = ("would merge", "would split") if dry_run else ("merged", "split")
     pairs = f"{done.merged} of {counted(done.pairs, 'likely pair')} of {counted(done.names, 'name')}"
     out.print(f"{merged} {pairs}" + (f", {split} {counted(done.split, 'pair')} again" if done.split else ""))

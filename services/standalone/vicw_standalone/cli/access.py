@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # every command imports this module, and most of them ask a server
-    from contextlib import AbstractAsyncContextManager
+    from contextlib import AbstractAsyncContextManager, AbstractContextManager
 
     from vicw_runtime.operations import Opening, Stores
     from vicw_runtime.operations.client import ServerAddress
     from vicw_runtime.operations.command import Place
+    from vicw_runtime.operations.remote_memory import RemoteMemory
 
 
 class InstalledAccess:
@@ -36,3 +37,9 @@ class InstalledAccess:
         from vicw_standalone.stores.opening import open_stores
 
         return open_stores(read_settings(data_dir=place.data_dir), opening, platform=place.platform)
+
+    def remote(self, url: str) -> AbstractContextManager[RemoteMemory]:
+        """Yield the client of the server at an address. Whatever it refuses ends the command."""
+        from vicw_standalone.terminal.server_client import server
+
+        return server(url)

@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from vicw_runtime.console import err, harmless, out
 from vicw_runtime.terminal.completion import contexts as complete_contexts
+from vicw_runtime.terminal.json_option import JsonOption, print_json
 from vicw_shared.clock import format_minute
 from vicw_shared.text import counted
 from vicw_shared.wire.entities import Entity, EntityRef, IdentityChange, MergedRef
@@ -23,7 +24,6 @@ ContextArgument = Annotated[str, typer.Argument(help="Context of the entities.",
 UidArgument = Annotated[str, typer.Argument(help="Uid of the entity, as `vicw entities list` shows it.")]
 SubtypeOption = Annotated[str | None, typer.Option(help="Only entities of this subtype, such as person.")]
 LimitOption = Annotated[int, typer.Option(help="Maximum number of entries to show.", min=1)]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print the server's answer as JSON.")]
 app = typer.Typer(
     help="List entities, and decide which of them are the same. Needs a running server.",
     no_args_is_help=True,
@@ -126,11 +126,12 @@ def candidates(
 def merge(
     uid: UidArgument,
     into: Annotated[str, typer.Argument(help="Uid of the entity that is kept.")],
+    as_json: JsonOption = False,
     url: UrlOption = None,
 ) -> None:
     """Merge two entities that are the same. `vicw entities split` undoes it."""
     with server(url) as client:
-        _print_change(client.merge(uid, into))
+        _print_change(client.merge(uid, into), as_json=as_json)
 
 
 @app.command()
@@ -139,11 +140,12 @@ def split(
     apart_from: Annotated[
         str | None, typer.Argument(help="Uid of the other entity, if the two are not merged.")
     ] = None,
+    as_json: JsonOption = False,
     url: UrlOption = None,
 ) -> None:
     """Undo a merge, or record that two entities are different. They are not proposed again."""
     with server(url) as client:
-        _print_change(client.split(uid, apart_from))
+        _print_change(client.split(uid, apart_from), as_json=as_json)
 
 
 @app.command()
@@ -151,25 +153,30 @@ def identify(
     user: Annotated[str, typer.Argument(help="Uid of a user: see `vicw entities list CONTEXT --subtype user`.")],
     person: Annotated[str, typer.Argument(help="Uid of the user's person.")],
     isnt: Annotated[bool, typer.Option("--not", help="Record that the user is not this person.")] = False,
+    as_json: JsonOption = False,
     url: UrlOption = None,
 ) -> None:
     """Link a user to a person: as a viewer, the user sees items about that person."""
     with server(url) as client:
-        _print_change(client.identify(user, person, holds=not isnt))
+        _print_change(client.identify(user, person, holds=not isnt), as_json=as_json)
 
 
 @app.command()
 def rename(
     uid: UidArgument,
     name: Annotated[str, typer.Argument(help="The name to show from now on.")],
+    as_json: JsonOption = False,
     url: UrlOption = None,
 ) -> None:
     """Change the name that is shown. The entity is still found by its earlier name."""
     with server(url) as client:
-        _print_change(client.rename(uid, name))
+        _print_change(client.rename(uid, name), as_json=as_json)
 
 
-def _print_change(change: IdentityChange) -> None:
+def _print_change(change: IdentityChange, *, as_json: bool) -> None:
+    if as_json:
+        print_json(change)
+        return
     _print(change.entity)
     if not change.changed:
         err.print("nothing changed", markup=False)

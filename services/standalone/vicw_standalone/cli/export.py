@@ -13,7 +13,7 @@ import typer
 from vicw_runtime.console import err, fail, out
 from vicw_runtime.operations.command import DataDirOption, Place, PlatformOption, run_command, tenant_name
 from vicw_runtime.terminal.completion import contexts as complete_contexts
-from vicw_runtime.terminal.json_option import FilterOption, read_filter
+from vicw_runtime.terminal.json_option import FilterOption, JsonOption, print_json, read_filter
 from vicw_shared.text import counted
 from vicw_sleep.archive.cli import export_graph
 
@@ -45,6 +45,7 @@ def export(
     no_vectors: Annotated[
         bool, typer.Option("--no-vectors", help="Without vectors: an import embeds all passages again.")
     ] = False,
+    as_json: JsonOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
@@ -58,14 +59,16 @@ def export(
     """
     chosen, place = read_filter(filter_), Place(data_dir, platform)
     if chosen is None:
-        export_graph(ctx, to, tenant, context, place, keys=keys, vectors=not no_vectors)
+        export_graph(ctx, to, tenant, context, place, keys=keys, vectors=not no_vectors, as_json=as_json)
     elif keys or no_vectors:
         fail("--filter exports items, without keys and vectors: leave --keys and --no-vectors out", code=2)
     else:
-        _export_items(ctx, to, chosen, tenant or "default", context, place)
+        _export_items(ctx, to, chosen, tenant or "default", context, place, as_json=as_json)
 
 
-def _export_items(ctx: typer.Context, to: Path, chosen: Filter, tenant: str, context: str | None, place: Place) -> None:
+def _export_items(
+    ctx: typer.Context, to: Path, chosen: Filter, tenant: str, context: str | None, place: Place, *, as_json: bool
+) -> None:
     from vicw_ingest.item_export.api import EXPORT_ITEMS, ExportItemsRequest
 
     request = ExportItemsRequest(filter=chosen, tenant=tenant, context=context)
@@ -75,6 +78,9 @@ def _export_items(ctx: typer.Context, to: Path, chosen: Filter, tenant: str, con
             file.write(json.dumps(one.item, ensure_ascii=False) + "\n")
 
         done = run_command(ctx, EXPORT_ITEMS, request, place, progress="exporting", on_item=write)
+    if as_json:
+        print_json(done)
+        return
     out.print(f"{to}: {counted(done.items, 'item')}", markup=False)
     if done.left_out:
         err.print(f"left out: {counted(done.left_out, 'item')} whose extraction an earlier version did not keep")

@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from vicw_runtime.console import err, fail, harmless, out
 from vicw_runtime.terminal.completion import contexts as complete_contexts
-from vicw_runtime.terminal.json_option import FilterOption, read_object
+from vicw_runtime.terminal.json_option import FilterOption, JsonOption, print_json, read_object
 from vicw_shared.clock import format_minute
 from vicw_shared.model.item_order import ItemOrder
 from vicw_shared.uids import is_uid
@@ -28,7 +28,6 @@ ItemArgument = Annotated[str, typer.Argument(help="Uid of the item; with --conte
 ContextOption = Annotated[
     str | None, typer.Option(help="Context of the item, if ID is your id.", autocompletion=complete_contexts)
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 app = typer.Typer(help="List, show, change and retract what is stored. Needs a running server.", no_args_is_help=True)
 
 
@@ -112,6 +111,7 @@ def edit(
     ],
     context: ContextOption = None,
     if_version: Annotated[int | None, typer.Option(help="Change this version only.", min=1)] = None,
+    as_json: JsonOption = False,
     url: UrlOption = None,
 ) -> None:
     """Change single fields of an item; the others stay."""
@@ -123,6 +123,9 @@ def edit(
             changed = client.patch(**_named(item, context), if_match=if_version, **fields)
         else:
             changed = client.patch(_uid(item), if_match=if_version, **fields)
+    if as_json:
+        print_json(changed)
+        return
     out.print(f"{changed.item.status.value}: version {changed.version}, uid {changed.item.uid}", markup=False)
 
 
@@ -139,6 +142,7 @@ def supersede(
         typer.Option(help="Since when the new one holds, in UTC. \\[default: the time of the new item]"),
     ] = None,
     undo: Annotated[bool, typer.Option("--undo", help="Take it back: the old item holds again.")] = False,
+    as_json: JsonOption = False,
     url: UrlOption = None,
 ) -> None:
     """State that an item replaces another, which is past from then on."""
@@ -147,6 +151,9 @@ def supersede(
         answer = client.supersede(
             context=context, new=new, old=old, at=at.replace(tzinfo=UTC) if at is not None else None, undo=undo
         )
+    if as_json:
+        print_json(answer)
+        return
     until = f"past since {format_minute(answer.superseded_at, UTC)}" if answer.superseded_at else "holds"
     out.print(f"{harmless(old)}: {until}{'' if answer.changed else ', as before'}", markup=False)
 
@@ -158,6 +165,7 @@ def feedback(
     query: Annotated[str, typer.Option(help="The question that it was shown for.")],
     context: ContextOption = None,
     viewer: Annotated[str | None, typer.Option(help="Id of the user who says so. \\[default: the application]")] = None,
+    as_json: JsonOption = False,
     url: UrlOption = None,
 ) -> None:
     """Say that an item was useful or wrong for a question."""
@@ -169,6 +177,9 @@ def feedback(
             query=query,
             viewer={"user": viewer} if viewer is not None else None,
         )
+    if as_json:
+        print_json(given)
+        return
     out.print(f"{given.uid}: {given.useful} useful, {given.wrong} wrong", markup=False)
 
 

@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from vicw_runtime.console import err, harmless, out
+from vicw_runtime.terminal.json_option import JsonOption, print_json
 from vicw_shared.clock import format_minute
 from vicw_shared.wire.webhooks import MadeWebhook
 from vicw_standalone.terminal.server_client import UrlOption, server
@@ -21,7 +22,6 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 WebhookArgument = Annotated[str, typer.Argument(help="Id of the webhook, as `vicw webhooks list` shows it.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def register(parent: typer.Typer) -> None:
@@ -70,11 +70,14 @@ def list_webhooks(as_json: JsonOption = False, url: UrlOption = None) -> None:
 
 
 @app.command()
-def delete(webhook: WebhookArgument, url: UrlOption = None) -> None:
+def delete(webhook: WebhookArgument, as_json: JsonOption = False, url: UrlOption = None) -> None:
     """Remove a webhook, with what waits for it."""
     with server(url) as client:
         client.delete_webhook(webhook)
-    out.print("Removed", markup=False)
+    if as_json:
+        print(json.dumps({"id": webhook}))
+    else:
+        out.print("Removed", markup=False)
 
 
 @app.command()
@@ -93,12 +96,16 @@ def dead(webhook: WebhookArgument, as_json: JsonOption = False, url: UrlOption =
 def replay(
     webhook: WebhookArgument,
     message: Annotated[list[str] | None, typer.Argument(help="Ids of dead messages. Default: all")] = None,
+    as_json: JsonOption = False,
     url: UrlOption = None,
 ) -> None:
     """Send dead messages again."""
     with server(url) as client:
-        count = client.replay(webhook, message or None).count
-    out.print(f"{count} sent again", markup=False)
+        sent = client.replay(webhook, message or None)
+    if as_json:
+        print_json(sent)
+    else:
+        out.print(f"{sent.count} sent again", markup=False)
 
 
 def _print_secret(made: MadeWebhook, *, as_json: bool) -> None:
@@ -113,7 +120,7 @@ def _print(rows: tuple[BaseModel, ...], table: Table, none: str, *, as_json: boo
     if as_json:
         print(json.dumps([one.model_dump(mode="json") for one in rows], indent=2))
     elif rows:
-        out.print(table)
+        out.print(table, soft_wrap=False)
     else:
         err.print(none, markup=False)
 

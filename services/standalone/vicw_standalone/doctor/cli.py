@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +16,7 @@ from vicw_client import VicwClient
 from vicw_runtime.console import fail, harmless, out
 from vicw_runtime.operations.command import DataDirOption
 from vicw_runtime.terminal.completion import contexts as complete_contexts
+from vicw_runtime.terminal.json_option import JsonOption
 from vicw_standalone.settings import read_settings
 from vicw_standalone.terminal.server_client import server
 
@@ -47,6 +50,7 @@ def doctor(
             "\\[default: VICW_URL, the one that has the data directory open, or http://127.0.0.1:8080]"
         ),
     ] = None,
+    as_json: JsonOption = False,
     data_dir: DataDirOption = None,
 ) -> None:
     """Find problems of this machine, the settings and the stored data, and show how to fix them.
@@ -58,12 +62,12 @@ def doctor(
     if not graph:
         if question or context is not None or url is not None:
             fail("a question, --context and --url need --graph", code=2)
-        _print_findings(examine(read_settings(data_dir=data_dir)))
+        _print_findings(examine(read_settings(data_dir=data_dir)), as_json=as_json)
         return
     from vicw_standalone.doctor import graph as channel
 
     with server(url or _recorded_address(data_dir)) as client:
-        _print_findings(channel.examine(client, question or _names(client, context), context))
+        _print_findings(channel.examine(client, question or _names(client, context), context), as_json=as_json)
 
 
 def _recorded_address(data_dir: Path | None) -> str | None:
@@ -83,13 +87,19 @@ def _names(client: VicwClient, context: str | None) -> list[str]:
     return names or fail(f"context {context!r} has no named entities: give a question", code=2)
 
 
-def _print_findings(findings: Iterable[Finding]) -> None:
+def _print_findings(findings: Iterable[Finding], *, as_json: bool) -> None:
     from vicw_standalone.doctor.findings import Severity
 
     marks = {Severity.FINE: "[green]ok[/]  ", Severity.NOTE: "[yellow]note[/]", Severity.PROBLEM: "[bold red]bad[/] "}
     has_problem = False
+    if as_json:
+        findings = list(findings)
+        rows = [{**asdict(finding), "verdict": finding.verdict.name.lower()} for finding in findings]
+        print(json.dumps(rows, indent=2, ensure_ascii=False))
     for finding in findings:
         has_problem |= finding.verdict is Severity.PROBLEM
+        if as_json:
+            continue
         fix = f". {finding.fix}" if finding.fix else ""
         out.print(f"{marks[finding.verdict]} {finding.what}: {escape(harmless(finding.detail + fix))}")
     if has_problem:

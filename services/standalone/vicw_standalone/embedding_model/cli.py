@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +12,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColu
 
 from vicw_runtime.console import err, out
 from vicw_runtime.operations.command import DataDirOption
+from vicw_runtime.terminal.json_option import JsonOption
 from vicw_shared.embedding_models import MODELS, EmbeddingModel, ModelFormat
 from vicw_shared.errors import SettingsError
 from vicw_standalone.embedding_model.choice import choose
@@ -28,10 +31,18 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="model")
 
 
-def list_models(data_dir: DataDirOption = None) -> None:
+def list_models(as_json: JsonOption = False, data_dir: DataDirOption = None) -> None:
     """List the registered models: what each costs, whether it is on this machine, and which one is used."""
     settings = read_settings(data_dir=data_dir)
     foreign = settings.embedding.url is not None or settings.storage.embedder == "none"
+    if as_json:
+        used = None if foreign else settings.embedding.model
+        rows = [
+            {**asdict(card), "here": _is_here(card, settings.models_dir), "used": card.name == used}
+            for card in MODELS.values()
+        ]
+        print(json.dumps(rows, indent=2, ensure_ascii=False))
+        return
     for card in MODELS.values():
         states = ["here" if _is_here(card, settings.models_dir) else "not here"]
         states += ["used"] if not foreign and settings.embedding.model == card.name else []

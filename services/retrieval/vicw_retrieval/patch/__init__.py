@@ -1,0 +1,1 @@
+"""Changes of single fields, which the ingest service makes."""
