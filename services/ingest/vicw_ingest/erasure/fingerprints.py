@@ -156,7 +156,8 @@ class _Filter:
         """Return where the hashes are that are wanted."""
         passed = np.flatnonzero(self._first_bits[hashes >> _FILTER_SHIFT])
         nearest = np.searchsorted(self._sorted, hashes[passed]).clip(max=len(self._sorted) - 1)
-        return passed[self._sorted[nearest] == hashes[passed]]
+        found: NDArray[np.intp] = passed[self._sorted[nearest] == hashes[passed]]
+        return found
 
 
 def _hashes(block: NDArray[np.uint8], key: int) -> Iterator[tuple[int, _Hashes]]:

@@ -212,15 +212,15 @@ def _strings(value: object) -> Iterable[str]:
     elif isinstance(value, list | tuple):
         for member in value:
             yield from _strings(member)
-    elif is_dataclass(value):
-        for name in _names_of(type(value)):
+    elif is_dataclass(of := type(value)):
+        for name in _names_of(of):
             yield from _strings(getattr(value, name))
     elif value is not None:
         yield str(value)
 
 
 @cache
-def _names_of(of: type[Any]) -> tuple[str, ...]:
+def _names_of(of: Any) -> tuple[str, ...]:
     return tuple(each.name for each in fields(of))
 
 
