@@ -33,6 +33,8 @@ NOT_SENT = {
     "/admin/mirror/status": "reads files",
 }
 REFUSED = {
+    "POST /hooks/claude-code": 422,  # the folder of the example is no checkout here, and the address names no context
+    "POST /hooks/codex": 422,
     "POST /webhooks": 409,  # they are off by default
     "POST /webhooks/{webhook}/secret": 404,
     "GET /webhooks/{webhook}/dead": 404,
