@@ -120,8 +120,9 @@ async def services(request: pytest.FixtureRequest, store: Path) -> AsyncIterator
         ingest, retrieval = services_over(side)
 
         async def either(scope: Any, receive: Any, send: Any) -> None:
-            is_read = any(route.matches(scope)[0] is Match.FULL for route in retrieval.router.routes)
-            await (retrieval if is_read else ingest)(scope, receive, send)
+            # What retrieval would hand on to ingest goes there at once: no service runs at an address here.
+            is_change = any(route.matches(scope)[0] is Match.FULL for route in ingest.router.routes)
+            await (ingest if is_change else retrieval)(scope, receive, send)
 
         async def consolidate() -> object:
             await side.ingest({"context": "c", "extract": "rules", "items": TURNS}, TENANT, None)
