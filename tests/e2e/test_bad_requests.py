@@ -178,7 +178,7 @@ def test_a_body_of_another_content_type_is_refused_with_the_fix(
         ("DELETE", "/retrieve", 405),
         ("GET", "/retrieve", 405),
         ("POST", "/healthz", 405),
-        ("POST", "/", 404),
+        ("POST", "/", 405),
         ("GET", "/nowhere", 404),
         ("GET", "/ingest/../../etc/passwd", 404),
         ("GET", "/%00", 404),
