@@ -11,6 +11,9 @@ import { parseRoute } from "./parts/route.js";
 const SCREENS = {
   ask: { title: "Ask", load: () => import("./screens/ask.js") },
   browse: { title: "Browse", load: () => import("./screens/browse.js") },
+  graph: { title: "Graph", load: () => import("./screens/graph.js") },
+  people: { title: "People", load: () => import("./screens/people.js") },
+  entity: { title: "Entity", entry: "people", load: () => import("./screens/entity.js") },
   night: { title: "Night", load: () => import("./screens/night.js") },
   add: { title: "Add", load: () => import("./screens/add.js") },
   state: { title: "State", load: () => import("./screens/state.js") },

@@ -1,7 +1,7 @@
 /* A memory: all that is known of it, and what a person may change of it. */
 
-import { html, useState } from "../vendor/preact-htm.js";
-import { getItem, patchItem, retractItems, supersedeItem } from "../api.js";
+import { html, useEffect, useState } from "../vendor/preact-htm.js";
+import { getEntity, getItem, patchItem, retractItems, supersedeItem } from "../api.js";
 import { Dialog } from "../parts/dialog.js";
 import { Answer, ProblemNote, useAnswer } from "../parts/load.js";
 import { notify } from "../parts/notices.js";
@@ -149,7 +149,12 @@ function Whole({ item, again }) {
 export function Screen({ path }) {
   const [uid] = path;
   const answer = useAnswer((signal) => (uid ? getItem(uid, {}, signal) : null), [uid]);
-  if (answer.problem?.status === 404) {
+  const isNone = answer.problem?.status === 404;
+  useEffect(() => {
+    // Whoever has a uid alone does not know what it is of.
+    if (isNone) getEntity(uid).then((entity) => location.replace(routeTo("entity", [entity.uid])), () => {});
+  }, [isNone]);
+  if (isNone) {
     return html`<h1>Memory</h1><div class="empty"><h2>There is no such memory</h2><p>It was erased, or it is of another store. <a href="#/browse">Look at what there is</a>.</p></div>`;
   }
   return html`<${Answer} of=${answer}>${(item) => html`<${Whole} key=${item.uid} item=${item} again=${answer.again} />`}<//>`;
