@@ -50,7 +50,7 @@ def add_page(app: FastAPI) -> None:
     """Serve the page at ``/``."""
     files = PageFiles(directory=FILES)
 
-    @app.get("/", include_in_schema=False)
+    @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
     async def page() -> Response:
         return FileResponse(
             FILES / "index.html", headers={**HEADERS, "Content-Type": f"{_MEDIA_TYPES['.html']}; charset=utf-8"}

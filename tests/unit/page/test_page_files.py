@@ -29,6 +29,7 @@ async def http() -> AsyncIterator[httpx.AsyncClient]:
 
 async def test_the_page_loads_nothing_from_elsewhere_and_runs_no_script_in_it(http: httpx.AsyncClient) -> None:
     document = await http.get("/")
+    assert (await http.head("/")).headers["content-length"] == document.headers["content-length"]
     assert document.headers["content-type"] == "text/html; charset=utf-8"
     for path in ("/", "/page/app.js", "/page/style.css", "/page/vendor/preact-htm.js"):
         answer = await http.get(path)
