@@ -26,9 +26,14 @@ _READ_SECONDS = 1.0
 _HEARTBEAT_SECONDS = 15.0
 _HEARTBEAT = b": \n\n"
 _EXAMPLE = {
-    "schema": {"type": "string"},
-    "example": f'id: {story.EVENT}\nevent: stored\ndata: {{"id": "{story.EVENT}", "kind": "stored", "at": '
-    f'"{story.STORED_AT}", "uid": "{story.BETRAYAL_UID}", "context": "{story.NOVEL}", "count": 1}}\n\n',
+    # What readers of such documents take the schema of a stream to be: that of the fields of one event.
+    "schema": {"type": "object", "properties": {name: {"type": "string"} for name in ("id", "event", "data", "retry")}},
+    "example": {
+        "id": story.EVENT,
+        "event": "stored",
+        "data": f'{{"id": "{story.EVENT}", "kind": "stored", "at": "{story.STORED_AT}", "uid": '
+        f'"{story.BETRAYAL_UID}", "context": "{story.NOVEL}", "count": 1}}',
+    },
 }
 _log = structlog.get_logger()
 
