@@ -196,7 +196,7 @@ def test_a_wrong_method_or_path_is_a_problem_document(http: httpx.Client, method
     if status == 405:
         right = {"/healthz": "GET", "/": "GET"}.get(path, "POST")
         assert problem["detail"] == f"{method} is not allowed at {path}. Send {right}"
-            assert answer.headers["allow"] == right
+        assert answer.headers["allow"] == right
 
 
 @pytest.mark.parametrize("key", [b"", b"k" * 256], ids=["empty", "too long"])
