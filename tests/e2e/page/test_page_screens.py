@@ -134,6 +134,12 @@ def test_a_user_is_erased_with_proof(open_page: OpenPage, own: Server, token: st
     expect(page.get_by_role("region", name="Changes")).to_contain_text("erase")
 
 
+def test_every_day_of_the_last_thirty_has_its_bar(open_page: OpenPage, own: Server, token: str) -> None:
+    page = opened(open_page, own, token, "state")
+    expect(page.locator(".days rect")).to_have_count(30)
+    expect(page.locator(".days rect title").last).to_have_text(re.compile(r"\d{4}-\d\d-\d\d: [1-9]"))
+
+
 def test_the_night_shows_its_jobs_and_runs_one(open_page: OpenPage, own: Server, token: str) -> None:
     page = opened(open_page, own, token, "night")
     jobs = page.get_by_role("region", name="Jobs")

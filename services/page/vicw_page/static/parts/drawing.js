@@ -2,6 +2,7 @@
 
 import "../vendor/force-graph.js";
 import { html, useEffect, useRef } from "../vendor/preact-htm.js";
+import { titleOf } from "./show.js";
 
 const LABELS = ["Event", "Entity", "Concept", "Chunk", "Context"];
 const CATEGORIES = {
@@ -24,7 +25,7 @@ function colours(element) {
 }
 
 const shortName = (node) => {
-  const name = node.name || node.text || "";
+  const name = titleOf(node);
   return name.length > 32 ? `${name.slice(0, 31)}…` : name;
 };
 
@@ -83,7 +84,7 @@ export function Drawing({ nodes, edges, uid, chosen, choose, view }) {
     });
   }, [nodes, edges]);
   return html`<figure>
-    <div ref=${place} class="drawing" role="img" aria-label=${`Picture of ${nodes.size} nodes around ${shortName(nodes.get(uid) || {})}. The list below has them all.`}></div>
+    <div ref=${place} class="drawing" role="img" aria-label=${`Picture of ${nodes.size} nodes around ${shortName(nodes.get(uid) || { uid })}. The list below has them all.`}></div>
     <figcaption class="row legend">
       ${LABELS.map((label) => html`<span><span class=${`dot ${label.toLowerCase()}`} aria-hidden="true"></span> ${label}</span>`)}
       <span><span class="dash causal" aria-hidden="true"></span> cause</span> <span><span class="dash order" aria-hidden="true"></span> order</span>

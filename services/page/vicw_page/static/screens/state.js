@@ -21,7 +21,16 @@ function Health() {
   </section>`;
 }
 
-/** Memories stored on each of the last days; the table under it says the same. */
+/** The last days, of UTC as the server counts them, also those on which nothing was stored. */
+function lastDays(days) {
+  const stored = new Map(days.map(({ day, items }) => [day, items]));
+  return Array.from({ length: DAYS }, (_, place) => {
+    const day = new Date(Date.now() - (DAYS - 1 - place) * 86_400_000).toISOString().slice(0, 10);
+    return { day, items: stored.get(day) || 0 };
+  });
+}
+
+/** Memories stored on each of the last days; each bar's title says how many. */
 function Days({ days }) {
   const most = Math.max(1, ...days.map((day) => day.items));
   return html`<figure>
@@ -44,7 +53,7 @@ function Amounts() {
         ${stats.queue && html`<dt>Queue</dt><dd>${count(stats.queue.waiting)} waiting, ${count(stats.queue.failing)} failing, ${count(stats.queue.dead)} given up</dd>`}
         ${stats.disk_bytes !== null && stats.disk_bytes !== undefined && html`<dt>Disk</dt><dd>${bytes(stats.disk_bytes)}</dd>`}
       </dl>
-      ${stats.days.length > 0 && html`<${Days} days=${stats.days} />`}`}<//>
+      ${stats.days.length > 0 && html`<${Days} days=${lastDays(stats.days)} />`}`}<//>
   </section>`;
 }
 
