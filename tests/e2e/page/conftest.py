@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
 type OpenPage = Callable[..., Page]
 
-_ITEMS_DEADLINE_MS = 15_000
+_WAIT_MS = 20_000
+"""How long a page may take for anything, on a machine that is busy with other tests."""
+expect.set_options(timeout=_WAIT_MS)
 
 
 @pytest.fixture(scope="module")
 def browser(chromium: str) -> Iterator[Browser]:
     """A browser of the file's own: while it is open, an event loop runs here, and no other test may run one."""
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-dev-shm-usage"])
         yield opened
         opened.close()
 
@@ -31,7 +33,7 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
         context = browser.new_context(locale="en-GB", timezone_id="Europe/Vienna", **options)  # type: ignore[arg-type]
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(_ITEMS_DEADLINE_MS)
+        page.set_default_timeout(_WAIT_MS)
 
         def note(message: ConsoleMessage) -> None:
             if expected not in message.text:
