@@ -53,7 +53,7 @@ class ListedWebhook(Message):
 class MadeWebhook(ListedWebhook):
     """A webhook with its new secret, which signs what is sent; it is shown once."""
 
-    model_config = example({**_WEBHOOK, "secret": "whsec_c2hvd24gb25jZQ=="})
+    model_config = example({**_WEBHOOK, "secret": "whsec_…"})
 
     secret: str = Field(repr=False)
 
