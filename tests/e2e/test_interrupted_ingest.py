@@ -82,13 +82,19 @@ def server() -> Iterator[SlowServer]:
 
 
 @pytest.fixture
-def importing(server: SlowServer, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+def options() -> list[str]:
+    """Further options of the import."""
+    return []
+
+
+@pytest.fixture
+def importing(server: SlowServer, tmp_path: Path, options: list[str]) -> Iterator[subprocess.Popen[str]]:
     """``vicw ingest`` of a flow of three requests, of which the first is under way."""
     path = tmp_path / "chat.jsonl"
     path.write_text("".join(json.dumps({"text": f"turn {n}", "flow_id": "f"}) + "\n" for n in range(300)))
     variables = environment(tmp_path, VICW_URL=server.url, XDG_STATE_HOME=str(tmp_path / "state"))
     with subprocess.Popen(
-        [VICW, "ingest", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables
+        [VICW, "ingest", path, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables
     ) as process:
         try:
             assert server.asked.wait(30)
@@ -116,6 +122,17 @@ def test_ctrl_c_stops_ingest_after_the_requests_in_flight(server: SlowServer, im
     assert "stopped. 100 items stored; run the same import again to continue" in told
     assert ["created", "100"] in [line.split() for line in said.splitlines()]
     assert server.requests == server.answered == 1
+
+
+@pytest.mark.parametrize("options", [["--json"]])
+def test_a_stopped_import_is_json_for_a_program(server: SlowServer, importing: subprocess.Popen[str]) -> None:
+    press_ctrl_c(importing)
+    next_line(importing)
+    server.may_answer.set()
+    said, _ = importing.communicate(timeout=30)
+    report = json.loads(said)
+    assert (importing.returncode, report["created"]) == (130, 100)
+    assert "run the same import again" in report["error"]
 
 
 def test_a_second_ctrl_c_stops_ingest_at_once(server: SlowServer, importing: subprocess.Popen[str]) -> None:

@@ -207,7 +207,10 @@ def _import(
                 )
         except ImportStoppedError as error:
             bar.stop()
-            print_summary(error.summary, verbose=verbose)
+            if as_json:
+                typer.echo(summary_as_json(error.summary, error=str(error)))
+            else:
+                print_summary(error.summary, verbose=verbose)
             fail(f"{error}{hint(error.__cause__)}", code=2 if error.__cause__ else INTERRUPTED)
         except ContextTakenError as error:
             bar.stop()
