@@ -30,8 +30,7 @@ from vicw_shared.model.core5 import LEDGER, SYSTEM_VERSION
 from vicw_shared.model.names import ATTRIBUTE
 from vicw_shared.ports import Edges, Nodes, Receipt, Steps, Store, VectorStore, scan_pages
 
-_PAGE = 100
-"""Records of one step: one of 500 held questions up for some 50 ms, and the rest after a step is in proportion."""
+_PAGE = 500
 _SEPARATOR = b"\0"
 _POINT = "point"
 _COMMON_NAMES = frozenset({ATTRIBUTE, "class", "function", "method"})
